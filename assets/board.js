@@ -33,6 +33,29 @@ function swap(text) {
   document.title = fresh.title;
 }
 
+// Korean syllables as letters, with final consonants as initial ones, so that partly typed words are found.
+// leaderboard/data/hangul.py does the same for the words that rows are searched in.
+const FINALS = "ㄱ ㄲ ㄱㅅ ㄴ ㄴㅈ ㄴㅎ ㄷ ㄹ ㄹㄱ ㄹㅁ ㄹㅂ ㄹㅅ ㄹㅌ ㄹㅍ ㄹㅎ ㅁ ㅂ ㅂㅅ ㅅ ㅆ ㅇ ㅈ ㅊ ㅋ ㅌ ㅍ ㅎ".normalize("NFKD").split(" ");
+function toJamo(text) {
+  return text.toLowerCase().normalize("NFKD").replace(/[\u11a8-\u11c2]/g, final => FINALS[final.charCodeAt(0) - 0x11a8]);
+}
+
+function isFound(row, word) {
+  const [, field, rest] = /^(?:(org|license|hardware):)?(.*)$/s.exec(word);
+  return (row.dataset[field ?? "words"] ?? "").includes(toJamo(rest));
+}
+
+// Hide the rows of all models but the first one that is shown of each family.
+function keepBestOfFamilies(rows) {
+  const best = new Map();
+  for (const row of rows) {
+    if (row.hidden) continue;
+    const {family} = row.dataset, model = row.querySelector("th a").textContent;
+    if (!best.has(family)) best.set(family, model);
+    row.hidden = best.get(family) !== model;
+  }
+}
+
 // Pages that are files have no server to search and sort: show only the rows that fit the form.
 let everyRow; // the whole table, which is loaded when it is needed
 async function filterRows() {
@@ -51,16 +74,22 @@ async function filterRows() {
   }
   const body = place?.querySelector("tbody"), fields = new FormData(form);
   const words = String(fields.get("q") ?? "").toLowerCase().split(/\s+/);
-  const rows = body ? [...body.rows] : [...document.querySelectorAll(".hn-offered li")];
-  rows.forEach((row, number) => { row.dataset.place ??= number; });
+  const every = body ? [...body.rows] : [...document.querySelectorAll(".hn-offered li")];
+  every.forEach((row, number) => { row.dataset.place ??= number; });
+  every.sort((a, b) => a.dataset.place - b.dataset.place);
+  const rows = every.filter(row => !row.matches(".hn-kind"));
   for (const row of rows) {
-    const found = words.every(word => (row.dataset.words + row.textContent.toLowerCase()).includes(word));
+    const found = words.every(word => isFound(row, word));
     const fits = ["weights", "commercial", "size", "thinking", "verified", "reproduced"].every(name => {
       const chosen = fields.getAll(name);
       return !chosen.length || chosen.includes(row.dataset[name]);
     });
     row.hidden = !(found && fits);
   }
+  if (fields.has("family")) keepBestOfFamilies(rows);
+  const status = document.querySelector("[data-found]");
+  if (status) status.textContent = status.dataset.found.replace("{n}", rows.filter(row => !row.hidden).length);
+  announce();
   const none = document.querySelector("#none");
   if (none) none.hidden = rows.some(row => !row.hidden);
   if (!body) return;
@@ -75,8 +104,10 @@ async function filterRows() {
   const isRanking = column <= 0 && sort !== "name" || sort === "overall" || sort === "score";
   const compare = sort === "name" ? (a, b) => a.cells[column].textContent.localeCompare(b.cells[column].textContent)
     : (a, b) => { const [x, y] = [value(a), value(b)]; return x === null ? y === null ? 0 : 1 : y === null ? -1 : order * (x - y); };
-  rows.sort(isRanking ? (a, b) => a.dataset.place - b.dataset.place : compare);
-  body.append(...rows);
+  if (!isRanking) rows.sort(compare);
+  body.append(...(isRanking ? every : rows));
+  body.classList.toggle("unranked", !isRanking);
+  for (const kind of body.querySelectorAll(".hn-kind")) kind.hidden = !isRanking;
   heads.forEach(head => head.removeAttribute("aria-sort"));
   if (column >= 0) heads[column].setAttribute("aria-sort", order > 0 ? "ascending" : "descending");
 }
@@ -95,10 +126,17 @@ async function show(address, how) {
     if (number !== latest) return;
     if (!answer.ok) throw new Error(answer.status);
     swap(text);
+    announce();
     document.querySelector("#lost")?.remove();
   } catch {
     if (number === latest) warn();
   }
+}
+
+// Tell screen readers how many rows were found. The element stays, because replaced ones are not read out.
+function announce() {
+  const words = document.querySelector("[data-found]")?.textContent ?? "", place = document.querySelector("#announced");
+  if (place.textContent !== words) place.textContent = words;
 }
 
 function warn() {
@@ -155,6 +193,8 @@ document.addEventListener("submit", async event => {
       place.textContent = document.body.dataset.lost;
     }
     buttons.forEach(button => { button.disabled = false; });
+    place.tabIndex = -1;
+    place.focus({preventScroll: true});
     place.scrollIntoView({block: "nearest"});
   }
 });
@@ -214,7 +254,7 @@ if (isStatic) {
     document.documentElement.className = theme;
     sessionStorage.setItem("theme", theme);
   }
-  if (["q", "sort", "weights", "commercial", "size", "thinking", "verified", "reproduced"].some(one => params.has(one))) {
+  if (["q", "sort", "weights", "commercial", "size", "thinking", "verified", "reproduced", "family"].some(one => params.has(one))) {
     restore();
     filterRows();
   }
@@ -237,6 +277,9 @@ if (document.body.dataset.live) {
   setInterval(refresh, REFRESH_MS);
   document.addEventListener("visibilitychange", refresh);
 }
+
+// On a phone the navigation is one line that scrolls.
+document.querySelector("#pages [aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 
 // Charts are drawn when they come into view. The plotting library is loaded with the first one.
 let library;

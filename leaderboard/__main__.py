@@ -37,7 +37,7 @@ def _build(out: str, address: str, live: str) -> int:
 
     settings = load_settings(BENCHMARKS)
     store = open_store(settings.store, settings)
-    board = LiveBoard(store, Heartbeats(settings))
+    board = LiveBoard(store, Heartbeats(settings), links=settings.links)
     board.refresh()  # a large store takes longer than a visitor is made to wait
     if board.stale_since:
         raise StoreError("the store is out of reach; nothing was written")

@@ -75,6 +75,11 @@ class Card:
     coarse: Mapping[str, float] | None = None
     data_stays: bool = False  # whether those terms forbid taking the data abroad
 
+    @property
+    def task(self) -> Text:
+        """What is asked: the first sentence of the summary."""
+        return Text(*(f"{sentence.partition('. ')[0].rstrip('.')}." for sentence in self.summary))
+
     def bucket_title(self, bucket: str) -> Text:
         """Return the title of a bucket of any axis, by default its name."""
         known = (axis.buckets[bucket] for axis in self.axes if bucket in axis.buckets)

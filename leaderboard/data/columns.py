@@ -196,14 +196,15 @@ LADDER_COLUMN = Column(
 
 
 def metric_columns(benchmark: str) -> Sequence[Column]:
-    """Return a column for each metric of a benchmark. The metrics that rank cannot be hidden."""
+    """Return a column for each metric of a benchmark, first those that rank, which cannot be hidden."""
     return _metric_columns(BENCHMARKS[benchmark])
 
 
 @cache  # every request reads them
 def _metric_columns(benchmark: Benchmark) -> Sequence[Column]:
     ranking = (benchmark.card.headline, benchmark.card.reported_headline)
-    columns = [_metric_column(metric, optional=metric.name not in ranking) for metric in benchmark.metrics]
+    ordered = sorted(benchmark.metrics, key=lambda metric: ranking.index(metric.name) if metric.name in ranking else 2)
+    columns = [_metric_column(metric, optional=metric.name not in ranking) for metric in ordered]
     return (*columns, LADDER_COLUMN) if benchmark.card.ladder else tuple(columns)
 
 
@@ -256,10 +257,12 @@ def columns_of(
     card = BENCHMARKS[benchmark].card
     chosen = default_keys(benchmark) if chosen is None else chosen
     parts = [Column(f"part-{n}", c.title, cell="score", part=(c.axis, c.bucket)) for n, c in enumerate(card.columns)]
+    name, *others = MODEL_COLUMNS
     every = [
-        *MODEL_COLUMNS,
+        name,
         *metric_columns(benchmark),
         *(parts if PARTS.key in chosen else ()),
+        *others,
         *RUN_COLUMNS,
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]

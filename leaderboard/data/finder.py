@@ -1,16 +1,19 @@
 """Find models by what they are good at, their size, and what their licence allows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
+from leaderboard.data.families import first_of_families
 from leaderboard.data.licences import Commercial, commercial_use
-from leaderboard.data.models import ModelRow
+from leaderboard.data.models import ModelRow, distribution
 from leaderboard.data.query import SIZES, Weights, clean_words, find, known_values, size_of
+from leaderboard.data.ranking import RankedRow
 from leaderboard.data.skills import SKILLS
 from leaderboard.data.view import View
+from submissions.records.options import ResultKind
 
 OVERALL = "overall"
 
@@ -24,6 +27,7 @@ class Finder:
     weights: tuple[Weights, ...] = ()  # empty: all
     commercial: tuple[Commercial, ...] = ()
     sizes: tuple[str, ...] = ()  # keys of SIZES
+    family: bool = False  # only the first model of each family in this order
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> "Finder":
@@ -35,13 +39,17 @@ class Finder:
             weights=known_values(params.get("weights"), get_args(Weights)),
             commercial=known_values(params.get("commercial"), get_args(Commercial)),
             sizes=known_values(params.get("size"), tuple(SIZES)),
+            family=params.get("family") == "1",
         )
 
     def filters(self) -> dict[str, str]:
         """Return the filters as parameters of a URL, which the tables and charts of benchmarks understand too."""
         given = {
-            **{"q": self.words, "weights": ",".join(self.weights)},
-            **{"commercial": ",".join(self.commercial), "size": ",".join(self.sizes)},
+            "q": self.words,
+            "weights": ",".join(self.weights),
+            "commercial": ",".join(self.commercial),
+            "size": ",".join(self.sizes),
+            "family": "1" if self.family else "",
         }
         return {name: value for name, value in given.items() if value}
 
@@ -54,14 +62,66 @@ class Finder:
         return next((skill for skill in SKILLS if skill == self.order), None)
 
 
+_SMALL = tuple(size for size, (_, high) in SIZES.items() if high <= 9e9)  # models named "8B" and smaller ones
+# Questions that visitors ask often.
+PRESETS = {
+    "small": Finder(weights=("open",), sizes=_SMALL),
+    "small_tables": Finder(order="tables", weights=("open",), commercial=("yes",), sizes=_SMALL),
+    "commercial": Finder(weights=("open",), commercial=("yes",)),
+    "charts": Finder(order="charts"),
+    "documents": Finder(order="documents"),
+    "family": Finder(family=True),
+}
+
+
 def find_models(view: View, finder: Finder) -> list[ModelRow]:
     """Return the models that the finder describes, best first."""
     found = [model for model in find(view.models, finder.words) if _fits(model, finder)]
     if finder.order in BENCHMARKS:
-        return sorted(found, key=lambda model: _benchmark_order(model, finder.order))
-    if finder.skill:
+        found.sort(key=lambda model: _benchmark_order(model, finder.order))
+    elif finder.skill:
         scores = view.skill_scores(finder.skill)
-        return sorted(found, key=lambda model: -scores.get(model.model, -1.0))
+        found.sort(key=lambda model: -scores.get(model.model, -1.0))
+    if finder.family:
+        best = first_of_families((model.model for model in found), view.families)
+        found = [model for model in found if model.model in best]
+    return found
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the head of a benchmark's column shows of the listed models."""
+
+    leader: RankedRow | None
+    distribution: list[int]  # models per bin of scores
+
+
+def column_heads(models: Sequence[ModelRow]) -> dict[str, Head]:
+    """Return the head of each benchmark's column for the models that a finder found."""
+    heads: dict[str, Head] = {}
+    for name in BENCHMARKS:
+        cells = [cell for model in models if (cell := model.cells.get(name)) and cell.rank]
+        leader = min(cells, key=lambda cell: (cell.row.kind == "reported", cell.rank), default=None)
+        heads[name] = Head(leader, distribution(cells))
+    return heads
+
+
+def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, str]:
+    """Return the rank of each model in the finder's order; that of a reported score is in brackets."""
+    found: dict[str, str] = {}
+    for model in models:
+        rank: int | None = None
+        kind: ResultKind = "verified"
+        overall = next(iter(model.overall.values()), None)
+        cell = model.cells.get(finder.order)
+        if finder.skill:
+            rank = view.skill_rank(finder.skill, model.model)
+        elif cell:
+            rank, kind = cell.rank, cell.row.kind
+        elif overall and finder.order == OVERALL:
+            rank, kind = overall.rank, overall.kind
+        shown = "–" if rank is None else str(rank)
+        found[model.model] = f"({shown})" if rank and kind == "reported" else shown
     return found
 
 

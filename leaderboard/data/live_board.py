@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
@@ -44,9 +45,14 @@ class LiveBoard:
         heartbeats: Heartbeats | None = None,
         published: Path = PUBLISHED,
         opened_books: Path | None = None,
+        links: Mapping[str, str] | None = None,
     ) -> None:
-        """Without `heartbeats` nothing is known of workers. `opened_books` has the datasets of revealed quarters."""
+        """Without `heartbeats` nothing is known of workers. `opened_books` has the datasets of revealed quarters.
+
+        `links` are addresses that all pages lead to: "source_code" and "contact".
+        """
         self.opened_books = opened_books
+        self.links = links or {}
         self._store = store
         self.store_url = store.url
         self.workers = WorkerStatus(heartbeats)

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.families import families
 from leaderboard.data.ranking import Boards, RankedRow, standing_row, standing_rows
 from submissions.records.options import Inputs, ResultKind
 
@@ -21,6 +22,7 @@ class Overall:
 
     score: float  # in percent, see `model_rows`
     kind: ResultKind
+    rank: int  # among the models of this kind
 
 
 @dataclass(slots=True)
@@ -34,6 +36,11 @@ class ModelRow:
     license: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
     overall: dict[Inputs, Overall] = field(default_factory=dict)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the model was measured on the test set of at least one benchmark."""
+        return any(cell.row.kind == "verified" and not cell.row.is_sample for cell in self.cells.values())
 
     def rank_by(self, benchmark: str, kind: ResultKind) -> int | None:
         """Return the model's rank on a benchmark if the row that stands for it is of this kind."""
@@ -55,10 +62,14 @@ class Summary:
     leader: RankedRow | None
     distribution: list[int]  # ranked models per bin
     references: list[Reference]
+    models: dict[ResultKind, int]  # ranked models that were measured, and those with reported scores only
 
 
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
-    return Summary(next((r for r in rows if r.rank), None), distribution(rows), references(rows, benchmark))
+    leader = next((r for r in rows if r.rank), None)
+    with_rank = {r.row.model: r.row.kind for r in standing_rows(rows) if r.rank}
+    models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
+    return Summary(leader, distribution(rows), references(rows, benchmark), models)
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
@@ -82,17 +93,20 @@ def model_rows(boards: Boards) -> list[ModelRow]:
                 model.weights = model.weights or row.weights
                 model.license = model.license or row.license
             model.cells[name] = standing_row(own)
-    families = _families(boards)
+    family_of = families(boards)
     for kind in get_args(ResultKind):
         for group, shared in shared_benchmarks(list(models.values()), kind).items():
             compared = [model for model in models.values() if all(model.rank_by(name, kind) for name in shared)]
             totals = dict.fromkeys((model.model for model in compared), 0.0)
             for name in shared:
                 scores = {model.model: model.cells[name].row.score or 0.0 for model in compared}
-                for beaten_by, share in _beaten(scores, families).items():
+                for beaten_by, share in _beaten(scores, family_of).items():
                     totals[beaten_by] += share
+            losses = sorted(-total for total in totals.values())
             for model in compared:
-                model.overall[group] = Overall(100 * totals[model.model] / len(shared), kind)
+                total = totals[model.model]
+                rank = bisect_left(losses, -total) + 1
+                model.overall[group] = Overall(100 * total / len(shared), kind, rank)
     return sorted(models.values(), key=overall_order)
 
 
@@ -159,20 +173,7 @@ def distribution(rows: Sequence[RankedRow]) -> list[int]:
     return counts
 
 
-def _families(boards: Boards) -> dict[str, str]:
-    """Return the first known ancestor of each model that has a base model."""
-    bases = {r.row.model: r.row.base_model for rows in boards.values() for r in rows if r.row.base_model}
-    found = {}
-    for model in bases:
-        root, seen = model, {model}
-        while (base := bases.get(root)) and base not in seen:
-            root = base
-            seen.add(root)
-        found[model] = root
-    return found
-
-
-def _beaten(scores: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
+def _beaten(scores: Mapping[str, float], family_of: Mapping[str, str]) -> dict[str, float]:
     """Return the share, from 0 to 1, of other families whose best score is below each model's. A tie counts half.
 
     A model and all models made from it are one family, so that entering many variants does not lower rivals. Models with
@@ -180,7 +181,7 @@ def _beaten(scores: Mapping[str, float], families: Mapping[str, str]) -> dict[st
     """
     best: dict[str, float] = {}
     for model, score in scores.items():
-        family = families.get(model, model)
+        family = family_of.get(model, model)
         best[family] = max(best.get(family, 0.0), score)
     bests = sorted(best.values())
     others = max(1, len(best) - 1)

@@ -43,6 +43,7 @@ class Query:
     thinking: tuple[Thinking, ...] = ()  # empty: all
     commercial: tuple[Commercial, ...] = ()  # whether the licence allows commercial use; empty: all
     reproduced: bool = False  # only reported results that this board has measured too, and those measurements
+    family: bool = False  # only the best model of each family
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> "Query":
@@ -60,16 +61,22 @@ class Query:
             shown=page_size(params.get("n")),
             thinking=known_values(params.get("thinking"), get_args(Thinking)),
             reproduced=params.get("reproduced") == "1",
+            family=params.get("family") == "1",
             commercial=known_values(params.get("commercial"), get_args(Commercial)),
         )
 
     def filters(self) -> dict[str, str]:
         """Return the filters and the sort order as parameters of a URL, without those that have no effect."""
         given = {
-            **{"q": self.words, "sort": "" if self.sort == RANK else self.sort},
-            **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
-            **{"verified": "1" if self.verified else "", "thinking": ",".join(self.thinking)},
-            **{"reproduced": "1" if self.reproduced else "", "commercial": ",".join(self.commercial)},
+            "q": self.words,
+            "sort": "" if self.sort == RANK else self.sort,
+            "weights": ",".join(self.weights),
+            "size": ",".join(self.sizes),
+            "verified": "1" if self.verified else "",
+            "thinking": ",".join(self.thinking),
+            "reproduced": "1" if self.reproduced else "",
+            "commercial": ",".join(self.commercial),
+            "family": "1" if self.family else "",
         }
         return {name: value for name, value in given.items() if value}
 
@@ -85,7 +92,10 @@ N = TypeVar("N", bound=Named)
 
 
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
-    """Return the rows that match the query's words and filters, in the given order."""
+    """Return the rows that match the query's words and filters, in the given order.
+
+    `query.family` is not applied: it needs all boards.
+    """
     tests = [_test(word) for word in query.words.split()]
     if query.weights or query.sizes or query.verified or query.thinking or query.reproduced or query.commercial:
         tests.append(lambda row: _fits(row, query))
@@ -150,7 +160,7 @@ def _name_test(word: str) -> Callable[[Named], bool]:
     prefix, _, rest = word.casefold().partition(":")
     if prefix == "org":
         maker = _jamo(rest)
-        return lambda named: maker in _jamo(searchable(named.model.partition("/")[0], named.organisation))
+        return lambda named: maker in maker_words(named.model, named.organisation)
     wanted = _jamo(word)
     choseong = is_choseong(wanted)
 
@@ -181,10 +191,14 @@ def known_values(given: str | None, known: Sequence[T]) -> tuple[T, ...]:
 
 
 def search_words(model: str, organisation: str | None) -> str:
-    """Return the text that a search looks in: names, their Korean spellings, and the initial consonants of Korean ones."""
-    name = searchable(model, organisation).casefold()
-    initials = choseong(name)
-    return name if initials == name else f"{name} {initials}"
+    """Return the letters that a search looks in: names, their Korean spellings, and the initial consonants of Korean ones."""
+    letters, initials = _letters(model, organisation)
+    return letters if initials == letters else f"{letters} {initials}"
+
+
+def maker_words(model: str, organisation: str | None) -> str:
+    """Return the letters that a search for a maker looks in."""
+    return _jamo(searchable(model.partition("/")[0], organisation))
 
 
 @lru_cache(maxsize=10_000)

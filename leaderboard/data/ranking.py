@@ -18,18 +18,32 @@ FAMILY_ERROR = 0.05  # chance that intervals tell any two of a board's equal row
 
 
 @dataclass(frozen=True, slots=True)
+class Tie:
+    """Neighbouring rows that cannot be told apart from the first of them."""
+
+    first: int  # rank of the first of these rows
+    last: int  # rank of the last one
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankedRow:
     """A row and its rank among rows of the same kind: measured here, or reported by makers.
 
     The prompt and decoding of reported rows are unknown. `best` to `worst` is the range of ranks that the data allow: `best`
-    counts only rows that are significantly ahead, `worst` all rows except those significantly behind. Both are None if the
-    row has no interval.
+    counts only rows that are significantly ahead, `worst` all rows except those significantly behind. These and `tie` are
+    None if the row has no interval.
     """
 
     rank: int | None  # None: a reference, another split or version, or no score
     row: BoardRow
     best: int | None = None
     worst: int | None = None
+    tie: Tie | None = None  # of one row if the next is significantly behind
+
+    @property
+    def is_tied(self) -> bool:
+        return self.tie is not None and self.tie.rows > 1
 
 
 Boards = dict[str, list[RankedRow]]  # by benchmark, best first
@@ -64,11 +78,32 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
             if score is not None and row.kind == kind and _may_have_rank(row)
         ]
         losses = [-entry.score for entry in entries]  # ascending, as bisect requires
+        ranks = [bisect_left(losses, -entry.score) + 1 for entry in entries]
         ranges = _rank_ranges(entries, losses)
-        for entry in entries:
-            rank = bisect_left(losses, -entry.score) + 1
-            found[entry.row.key] = RankedRow(rank, entry.row, *ranges.get(entry.row.key, (None, None)))
+        bests = [ranges[entry.row.key][0] if entry.row.key in ranges else None for entry in entries]
+        for entry, rank, tie in zip(entries, ranks, _ties(ranks, bests), strict=True):
+            best, worst = ranges.get(entry.row.key, (None, None))
+            found[entry.row.key] = RankedRow(rank, entry.row, best, worst, tie)
     return [found.get(row.key) or RankedRow(None, row) for _, row in scored]
+
+
+def _ties(ranks: Sequence[int], bests: Sequence[int | None]) -> list[Tie | None]:
+    """Return the tie that each row belongs to, from the ranks and the best possible ranks of rows sorted best first.
+
+    A tie ends before the first row that is significantly behind its first one. Rows without an interval have no tie.
+    """
+    found: list[Tie | None] = []
+    start = 0
+    while start < len(ranks):
+        end = start + 1
+        if bests[start] is None:
+            found.append(None)
+        else:
+            while end < len(ranks) and (best := bests[end]) is not None and best <= ranks[start]:
+                end += 1
+            found += [Tie(ranks[start], ranks[end - 1], end - start)] * (end - start)
+        start = end
+    return found
 
 
 def standing_row(rows: Iterable[RankedRow]) -> RankedRow:

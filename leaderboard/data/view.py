@@ -8,6 +8,7 @@ from typing import get_args
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.chart_data import Kind, charts_of, has_data
+from leaderboard.data.families import families, first_of_families
 from leaderboard.data.models import ModelRow, Summary, shared_benchmarks
 from leaderboard.data.query import Query, select, sort_rows
 from leaderboard.data.ranking import Boards, RankedRow
@@ -57,7 +58,11 @@ class View:
         key = benchmark, query.sort
         if key not in self._sorted:
             self._sorted[key] = sort_rows(self.boards[benchmark], query.sort)
-        return select(self._sorted[key], query)
+        found = select(self._sorted[key], query)
+        if not query.family:
+            return found
+        best = first_of_families((r.row.model for r in select(self.boards[benchmark], query)), self.families)
+        return [r for r in found if r.row.model in best]
 
     def charts(self, benchmark: str) -> list[Kind]:
         """Return the charts of a benchmark that have data, if no row is filtered out."""
@@ -76,6 +81,12 @@ class View:
             self._skills[skill] = skill_scores(self.models, skill)
         return self._skills[skill]
 
+    def skill_rank(self, skill: Skill, model: str) -> int | None:
+        """Return the rank of a model in a skill, or None if it has no score in it."""
+        scores = self.skill_scores(skill)
+        own = scores.get(model)
+        return None if own is None else 1 + sum(score > own for score in scores.values())
+
     @cached_property
     def rows_by_model(self) -> dict[str, list[RankedRow]]:
         """The rows of all boards by model, in the order of the boards."""
@@ -84,6 +95,21 @@ class View:
             for ranked in rows:
                 found.setdefault(ranked.row.model, []).append(ranked)
         return found
+
+    @cached_property
+    def counted_models(self) -> dict[ResultKind, int]:
+        """The numbers of models that were measured on a benchmark's test set, and of those with reported scores only."""
+        measured = sum(model.is_measured for model in self.models)
+        reported = sum(
+            any(cell.row.kind == "reported" for cell in model.cells.values()) and not model.is_measured
+            for model in self.models
+        )
+        return {"verified": measured, "reported": reported}
+
+    @cached_property
+    def families(self) -> dict[str, str]:
+        """The first ancestor of each model that has a base model."""
+        return families(self.boards)
 
     @cached_property
     def standings(self) -> Standings:

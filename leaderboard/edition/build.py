@@ -78,7 +78,7 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     out.mkdir(parents=True, exist_ok=True)
     manifest = out / MANIFEST
     before = read_manifest(manifest)
-    code = _code_version() + repr(edition)
+    code = _code_version() + repr((edition, board.links))
     files = {file.name: file for file in _files(board, edition)}
     digests = {name: sha256((code + file.depends_on).encode()).hexdigest()[:16] for name, file in files.items()}
     changed = [file for name, file in files.items() if before.get(name) != digests[name] or not (out / name).exists()]

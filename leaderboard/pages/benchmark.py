@@ -1,5 +1,7 @@
 """The page of a benchmark: its table with search, filters and a choice of columns, and charts of the same rows."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluator.benchmarks import BENCHMARKS
@@ -7,7 +9,7 @@ from leaderboard.data.chart_data import charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
-from leaderboard.data.ranking import standing_rows
+from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
 from leaderboard.pages.share import TABLE_ROWS
@@ -18,7 +20,7 @@ from leaderboard.views.table_cells import TableCells, table_cells
 from leaderboard.views.texts import translate
 
 # Parameters that a link from one benchmark to the next keeps.
-SHARED_PARAMS = ("q", "weights", "commercial", "size", "verified", "thinking", "reproduced")
+SHARED_PARAMS = ("q", "weights", "commercial", "size", "verified", "thinking", "reproduced", "family")
 
 
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:
@@ -40,6 +42,9 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         query=query,
         kept={key: value for key, value in here.params if key in SHARED_PARAMS},
         rows=rows,
+        kinds=_kinds(found),
+        summary=view.summaries[name],
+        families=view.families,
         found=len(found),
         total=len(view.boards[name]),
         more=query.shown + ROWS_PER_PAGE,
@@ -64,10 +69,17 @@ def table_rows(board: LiveBoard, here: Location) -> str:
         name=name,
         query=Query(),
         rows=rows,
+        kinds=_kinds(rows),
+        families=board.view().families,
         found=len(rows),
         columns=columns_of(name, rows, None),
         row_cells=_cells(board.view(), here),
     )
+
+
+def _kinds(rows: Sequence[RankedRow]) -> Counter[str]:
+    """Return the number of ranked rows of each kind."""
+    return Counter(r.row.kind for r in rows if r.rank)
 
 
 def _cells(view: View, here: Location) -> TableCells:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from leaderboard.data.chart_data import AGAINST, has_data
-from leaderboard.data.finder import Finder, find_models
+from leaderboard.data.finder import PRESETS, Finder, column_heads, find_models, places
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import BINS, ModelRow
 from leaderboard.data.query import ROWS_PER_PAGE, page_size
@@ -31,7 +31,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         here,
         version,
         "overview.html",
-        title=text("overview", here.language),
+        title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models),
         axes=AXES,
@@ -40,9 +40,8 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
             name: axis in view.charts(name) and has_data(axis, (m.cells[name] for m in models if name in m.cells))
             for name in view.boards
         },
-        counts=view.counts,
-        summaries=view.summaries,
-        bins=BINS,
+        presets=PRESETS,
+        counted=view.counted_models,
         changes=board.changes()[:MAX_CHANGES],
         more=shown + ROWS_PER_PAGE,
         **_table(view, finder, models, shown),
@@ -67,8 +66,12 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
         "overall_groups": [
             group for group in get_args(Inputs) if any(group in own for own in view.shared_benchmarks.values())
         ],
+        "heads": column_heads(models),
+        "bins": BINS,
+        "places": places(view, finder, models[:shown]),
+        "families": view.families,
         "found": len(models),
     }
 
 
-PAGE = Page(overview, ("q", "sort", "weights", "commercial", "size", "by", "n"))
+PAGE = Page(overview, ("q", "sort", "weights", "commercial", "size", "family", "by", "n"))

@@ -41,5 +41,6 @@ def render_page(board: LiveBoard, here: Location, version: str, template: str, *
         version=version,
         stale_since=stale if board.reached else None,
         never_reached=bool(stale and not board.reached),
+        links=board.links,
         **values,
     )

@@ -4,7 +4,7 @@ from submissions.texts.text import Text
 
 MODEL_TEXTS: dict[str, Text] = {
     "best_of_size": Text("같은 크기의 최고 모델과 차이", "Compared with the best model of its size"),
-    "rank_of": Text("전체 {n}건 중", "of {n}"),
+    "rank_of": Text("{n}건 중 {rank}위", "{rank} of {n}"),
     "strengths": Text("중앙값보다 높은 영역:", "Above the median on:"),
     "weaknesses": Text("중앙값보다 낮은 영역:", "Below the median on:"),
     "related": Text("관련 모델:", "Related models:"),

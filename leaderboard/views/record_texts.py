@@ -21,6 +21,7 @@ RECORD_TEXTS: dict[str, Text] = {
         "제작사 발표 {reported}, 직접 평가 {measured} ± {margin}.",
         "Reported {reported}, verified {measured} ± {margin}.",
     ),
+    "reproduction_term": Text("재현됨, 더 높음, 더 낮음", "Reproduced, higher, lower"),
     "reproduction_hint": Text(
         "제작사 발표 점수와 직접 평가한 점수를 비교한 결과입니다.", "Compares the reported score with our own."
     ),
@@ -50,10 +51,10 @@ RECORD_TEXTS: dict[str, Text] = {
         "이 모델을 이 테스트 세트로 평가한 결과 {of}개 중 {number}번째입니다.",
         "Attempt {number} of {of} for this model on this test set.",
     ),
-    "best_of": Text("{n}회 중 최고", "best of {n}"),
+    "best_of": Text("설정 {n}가지 중 최고", "best of {n} settings"),
     "attempts_hint": Text(
-        "리비전, 정밀도, 사고 모드를 바꾸어 평가한 결과 가운데 가장 높은 점수입니다.",
-        "The highest score among this model's evaluations with different revisions, precisions or thinking modes.",
+        "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 한 줄만 보여 주는 표에는 그중 가장 높은 점수가 있습니다.",
+        "This model was evaluated with several revisions, precisions or reasoning settings. Tables with one line for each model show the highest score.",
     ),
     "retired": Text("순위 제외", "Removed from the ranking"),
     "retired_results": Text("순위에서 제외한 결과", "Results removed from the ranking"),
@@ -77,7 +78,8 @@ RECORD_TEXTS: dict[str, Text] = {
     "seed": Text("시드", "Seed"),
     "not_revealed": Text("아직 공개 전", "not revealed yet"),
     "reinstated": Text("{day} 순위 복귀", "ranked again since {day}"),
-    "nth_of": Text("{of}회 중 {number}번째", "attempt {number} of {of}"),
+    "attempts_term": Text("설정 여러 가지", "Several settings"),
+    "nth_of": Text("설정 {of}가지 중 {number}번째", "setting {number} of {of}"),
     "signed_statement": Text("서명 파일", "Signed statement"),
     "none_yet": Text("아직 없습니다.", "None yet."),
 }

@@ -12,10 +12,10 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
 from leaderboard.data.licences import Commercial, commercial_use, licence_of
-from leaderboard.data.query import SIZES, search_words, size_of
-from leaderboard.data.ranking import is_outdated
+from leaderboard.data.query import SIZES, maker_words, search_words, size_of
+from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, text, translate
-from submissions.records.options import PRECISIONS, THINKING, Thinking
+from submissions.records.options import THINKING, Thinking
 
 _LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -26,8 +26,13 @@ _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 KST = timezone(timedelta(hours=9), "KST")
 
 
-def _score(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def score_text(value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """Format a score in percent, with one decimal if its 95 % interval is ±1 or wider."""
+    if value is None:
+        return "–"
+    if interval and interval[1] - interval[0] >= 2:
+        return f"{value:.1f}"
+    return f"{value:.2f}"
 
 
 def _points(value: float) -> str:
@@ -105,7 +110,7 @@ def _environment(language: Language) -> Environment:
         auto_reload=False,  # otherwise every page looks up when its templates were changed
     )
     made.filters.update(
-        score=_score,
+        score=score_text,
         amount=_amount,
         points=_points,
         whole=_whole,
@@ -131,13 +136,14 @@ def _environment(language: Language) -> Environment:
         commercial_use=commercial_use,
         size_of=size_of,
         search_words=search_words,
+        maker_words=maker_words,
         size_choices=[(size, size_title(size, language)) for size in SIZES],
         thinking_choices=[(mode, text(f"thinking_{mode}", language)) for mode in get_args(Thinking)],
         thinking_modes=("auto", *THINKING),
         headline_title=partial(headline_title, language=language),
-        is_outdated=is_outdated,
+        labels_of=partial(labels, language=language),
+        marks_in=marks_in,
         smallest_difference=smallest_difference,
-        float_precisions=PRECISIONS,
         rank_label=RANK_LABEL,
         rank_sort=RANK,
     )

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from evaluator.benchmarks.base import Benchmark
+from leaderboard.views.about_texts import ABOUT_TEXTS
 from leaderboard.views.chart_texts import CHART_TEXTS
 from leaderboard.views.model_texts import MODEL_TEXTS
 from leaderboard.views.record_texts import RECORD_TEXTS
@@ -12,6 +13,7 @@ from submissions.texts.text import Text
 Language = Literal["ko", "en"]
 
 TEXTS: dict[str, Text] = {
+    **ABOUT_TEXTS,
     **CHART_TEXTS,
     **MODEL_TEXTS,
     **RECORD_TEXTS,
@@ -22,7 +24,7 @@ TEXTS: dict[str, Text] = {
         "A leaderboard of AI models that read Korean documents and charts. It shows {verified} scores that we evaluated ourselves and {reported} scores reported by makers, kept apart.",
     ),
     "tagline_short": Text(
-        "한국어 문서·차트를 읽는 AI 모델 리더보드", "Which AI models read Korean documents and charts best?"
+        "한국어 문서·차트를 읽는 AI 모델 리더보드", "A leaderboard of AI models that read Korean documents and charts"
     ),
     "good_at_tables": Text("표를 잘 읽는 순", "Good at tables"),
     "good_at_charts": Text("차트를 잘 읽는 순", "Good at charts"),
@@ -71,16 +73,19 @@ TEXTS: dict[str, Text] = {
         "채팅 템플릿으로 사고(thinking)를 켜고 끌 수 있는 모델입니다. 켰을 때와 껐을 때를 따로 평가합니다.",
         "Thinking can be turned on and off in this model's chat template. Each mode is evaluated separately.",
     ),
+    "quantised": Text("양자화", "Quantised"),
     "quantised_hint": Text("양자화된 체크포인트", "Quantised checkpoint"),
     "custom_code": Text("커스텀 코드", "custom code"),
     "custom_code_hint": Text(
         "모델 저장소에 있는 코드를 운영자의 승인을 받아 샌드박스에서 실행했습니다.",
         "Run in a sandbox with the repository's own code, which the operator approved.",
     ),
+    "requested_revision": Text("리비전 이름", "Name of a revision"),
     "requested_revision_hint": Text(
         "main의 최신 커밋이 아니라 제출자가 지정한 리비전을 평가했습니다.",
         "Evaluated at the revision named by the submitter, not the latest commit on main.",
     ),
+    "server": Text("서버 이름", "Name of a server"),
     "server_hint": Text(
         "내장 엔진 대신 모델을 실행한 모델 서버", "Model server that ran the model instead of the built-in engine"
     ),
@@ -161,6 +166,7 @@ TEXTS: dict[str, Text] = {
     "rank_range_term": Text("순위 아래의 범위", "Range below a rank"),
     "interval_term": Text("점수 아래의 범위", "Range below a score"),
     "outdated": Text("버전 {version}", "version {version}"),
+    "outdated_term": Text("버전 번호", "Version number"),
     "outdated_hint": Text(
         "벤치마크의 이전 버전으로 평가한 결과라서 순위에서 제외합니다.",
         "Evaluated with an earlier version of the benchmark; not ranked.",
@@ -189,7 +195,7 @@ TEXTS: dict[str, Text] = {
     ),
     "no_results_yet": Text("아직 결과가 없습니다.", "There are no results yet."),
     "unreadable": Text("읽을 수 없는 기록 {n}건을 제외했습니다.", "{n} unreadable records were skipped."),
-    "about": Text("벤치마크 소개", "About this benchmark"),
+    "about_benchmark": Text("벤치마크 소개", "About this benchmark"),
     "results_shown": Text("결과 {n}건", "Results: {n}"),
     "benchmark": Text("벤치마크", "Benchmark"),
     "store_as_of": Text(

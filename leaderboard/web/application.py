@@ -48,7 +48,7 @@ def build_app(settings: Settings) -> FastAPI:
     if settings.auth == "oauth":
         check_sign_in()
     store = open_store(settings.store, settings)
-    board = LiveBoard(store, Heartbeats(settings), opened_books=settings.opened_books)
+    board = LiveBoard(store, Heartbeats(settings), opened_books=settings.opened_books, links=settings.links)
     service = SubmissionService(Queue(store, settings.lease, settings.max_attempts), settings, REGISTRY)
     visitors = Visitors(settings.auth)
     api = LateApp(partial(_gradio_app, board, service, visitors))

@@ -50,6 +50,12 @@ def _duration(value: Any) -> Any:
     return value if isinstance(value, timedelta) else parse_duration(str(value))
 
 
+def _of_space(path: str) -> str | None:
+    """Return the address of a page of the Space that this process runs in, or None outside of a Space."""
+    space = os.environ.get("SPACE_ID")
+    return f"https://huggingface.co/spaces/{space}/{path}" if space else None
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
@@ -176,6 +182,13 @@ class Settings(BaseSettings):
     static: str | None = None  # folder or hf://spaces/ORG/NAME that the worker writes the board to as files
     static_address: Annotated[str, Field(pattern=r"^https?://")] | None = None  # where those files are served
     live_address: Annotated[str, Field(pattern=r"^https?://")] | None = None  # of the board that takes submissions
+    # Where the pages' footers lead. On a Space, its own files and discussions.
+    source_code: Annotated[str, Field(pattern=r"^https://")] | None = Field(
+        default_factory=lambda: _of_space("tree/main")
+    )
+    contact: Annotated[str, Field(pattern=r"^(https://|mailto:)")] | None = Field(
+        default_factory=lambda: _of_space("discussions")
+    )
     log: Literal["text", "json"] = "text"
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
     port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
@@ -243,6 +256,12 @@ class Settings(BaseSettings):
         if store and _same(store, self.private_store):
             raise SettingsError(f"{store} is the private store: it holds answers and names; name another one")
         return self.model_copy(update={"store": store}) if store else self
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Return the addresses that the footers of all pages lead to, by name."""
+        given = {"source_code": self.source_code, "contact": self.contact}
+        return {name: address for name, address in given.items() if address}
 
     @property
     def secrets(self) -> dict[str, str]:

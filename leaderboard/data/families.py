@@ -1,0 +1,27 @@
+"""Families of models: a model and all models made from it."""
+
+from collections.abc import Iterable, Mapping
+
+from leaderboard.data.ranking import Boards
+
+
+def families(boards: Boards) -> dict[str, str]:
+    """Return the first known ancestor of each model that has a base model. Other models are a family of their own."""
+    bases = {r.row.model: r.row.base_model for rows in boards.values() for r in rows if r.row.base_model}
+    found: dict[str, str] = {}
+    for model in bases:
+        root = model
+        seen = {model}
+        while (base := bases.get(root)) and base not in seen:
+            root = base
+            seen.add(root)
+        found[model] = root
+    return found
+
+
+def first_of_families(models: Iterable[str], family_of: Mapping[str, str]) -> set[str]:
+    """Return the first model of each family, from the names of models in some order."""
+    first: dict[str, str] = {}
+    for model in models:
+        first.setdefault(family_of.get(model, model), model)
+    return set(first.values())

@@ -1,0 +1,103 @@
+"""The small labels that distinguish a row from other rows of the same model, and what they mean."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.data.ranking import RankedRow, is_outdated
+from leaderboard.views.texts import Language, text
+from submissions.records.index_rows import BoardRow
+from submissions.records.options import PRECISIONS
+
+Words = Callable[..., str]  # looks up a text by its key
+MAX_REVISION = 20  # characters of a revision's name
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A label of rows. `title` and `hint` are the keys of its entry in the list of terms."""
+
+    title: str
+    hint: str
+    label: Callable[[BoardRow, Words], str | None]  # None: the row has no such label
+
+
+def _thinking(row: BoardRow, words: Words) -> str | None:
+    return words(f"thinking_{row.thinking}") if row.thinking else None
+
+
+def _precision(row: BoardRow, words: Words) -> str | None:
+    return row.precision if row.precision and row.precision not in PRECISIONS else None
+
+
+def _custom_code(row: BoardRow, words: Words) -> str | None:
+    return words("custom_code") if row.custom_code else None
+
+
+def _revision(row: BoardRow, words: Words) -> str | None:
+    return row.requested_revision[:MAX_REVISION] if row.requested_revision else None
+
+
+def _server(row: BoardRow, words: Words) -> str | None:
+    return row.server
+
+
+def _attempt(row: BoardRow, words: Words) -> str | None:
+    return words("nth_of", number=row.attempt[0], of=row.attempt[1]) if row.attempt else None
+
+
+def _reproduction(row: BoardRow, words: Words) -> str | None:
+    return words(f"verdict_{row.reproduction}") if row.reproduction else None
+
+
+def _outdated(row: BoardRow, words: Words) -> str | None:
+    return words("outdated", version=row.benchmark_version) if is_outdated(row) else None
+
+
+def _retired(row: BoardRow, words: Words) -> str | None:
+    return words("retired") if row.retired else None
+
+
+def _decoding(decoding: str) -> Callable[[BoardRow, Words], str | None]:
+    return lambda row, words: words(f"decoding_{decoding}") if row.decoding == decoding else None
+
+
+MARKS = (
+    Mark("thinking", "thinking_hint", _thinking),
+    Mark("quantised", "quantised_hint", _precision),
+    Mark("custom_code", "custom_code_hint", _custom_code),
+    Mark("requested_revision", "requested_revision_hint", _revision),
+    Mark("server", "server_hint", _server),
+    Mark("attempts_term", "attempts_hint", _attempt),
+    Mark("reproduction_term", "reproduction_hint", _reproduction),
+    Mark("outdated_term", "outdated_hint", _outdated),
+    Mark("retired", "retired_note", _retired),
+    Mark("decoding_repository", "decoding_repository_hint", _decoding("repository")),
+    Mark("decoding_provider", "decoding_provider_hint", _decoding("provider")),
+)
+# Labels that are not beside the name.
+PLACED_ELSEWHERE = (
+    Mark("sample_run", "sample_hint", lambda row, words: "sample" if row.is_sample else None),
+    Mark("out_of_memory", "out_of_memory_hint", lambda row, words: "oom" if row.outcome == "out_of_memory" else None),
+    Mark("commercial", "commercial_hint", lambda row, words: row.license),
+)
+
+
+def labels(row: BoardRow, language: Language) -> list[str]:
+    """Return the labels beside the name of a row's model."""
+
+    def words(key: str, **values: Any) -> str:
+        return text(key, language, **values)
+
+    return [label for mark in MARKS if (label := mark.label(row, words))]
+
+
+def marks_in(rows: Iterable[RankedRow]) -> list[Mark]:
+    """Return the marks that at least one of the rows has."""
+    missing = [*MARKS, *PLACED_ELSEWHERE]
+    found: list[Mark] = []
+    for ranked in rows:
+        new = [mark for mark in missing if mark.label(ranked.row, lambda key, **_: key)]
+        found += new
+        missing = [mark for mark in missing if mark not in new]
+    return sorted(found, key=[*MARKS, *PLACED_ELSEWHERE].index)
