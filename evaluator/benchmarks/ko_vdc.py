@@ -103,8 +103,8 @@ class KoVDC(Benchmark):
         axes=(Axis("doc_type", Text("문서 유형", "Document type"), DOCUMENT_TYPES),),
         chance=25.0,
         summary=Text(
-            "본문을 지운 문서의 표·도식·그래프만 보고 네 가지 설명 중 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
-            "Choose which of four descriptions matches the tables, charts and diagrams of a page whose body text has been removed. 200 questions from reports and press releases.",
+            "본문을 지운 문서의 표와 차트만 보고 네 가지 설명 중 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
+            "Choose which of four descriptions matches the tables and charts of a page without its body text. 200 questions from reports and press releases.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(

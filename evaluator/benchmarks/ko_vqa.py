@@ -60,8 +60,8 @@ class KoVQA(Benchmark):
         n=1500,
         axes=(Axis("domain", Text("분야", "Domain"), DOMAINS),),
         summary=Text(
-            "한국어 공공 문서의 표·그래프·인포그래픽을 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
-            "Read tables, charts and infographics in Korean public documents and answer with a number and unit. 15 domains × 100 questions.",
+            "한국어 공공 문서의 표와 차트를 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
+            "Read tables and charts in Korean public documents and answer with a number and unit. 15 domains × 100 questions.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(

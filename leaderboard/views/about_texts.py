@@ -37,7 +37,6 @@ ABOUT_TEXTS: dict[str, Text] = {
         "Results between two thick lines are tied: they cannot be told apart from the first of them. Results below a line are "
         "significantly behind that first one. Two results right above and below a line may not be told apart from each other.",
     ),
-    "leader_tied": Text("외 {n}건 공동 1위", "and {n} more tied 1st"),
     "about_board": Text(
         "한눈은 한국어 문서와 차트를 읽는 모델을 같은 조건에서 직접 실행해 비교하는 공개 리더보드입니다. 테스트 세트가 비공개라 "
         "제작사가 스스로 점수를 매길 수 없으므로, 누구나 모델을 제출하면 저희 장비에서 실행해 결과와 신뢰구간을 공개합니다.",
@@ -51,7 +50,6 @@ ABOUT_TEXTS: dict[str, Text] = {
     ),
     "about_benchmarks": Text("벤치마크", "Benchmarks"),
     "about_metric": Text("순위 지표", "Ranked by"),
-    "about_task": Text("무엇을 묻나", "What is asked"),
     "about_set": Text("테스트 세트", "Test set"),
     "set_public": Text("공개", "public"),
     "set_private": Text("비공개", "private"),

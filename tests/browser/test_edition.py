@@ -16,7 +16,7 @@ from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.browser.conftest import WIDTHS
 
-ROWS = "#rows tbody tr:not([hidden])"
+ROWS = "#rows tbody tr:not([hidden], .hn-kind)"
 
 
 @pytest.mark.parametrize("folder", LANGUAGE_FOLDERS.values())
@@ -50,7 +50,9 @@ def test_search_filters_and_sort_in_the_browser(edition: str, page: Page) -> Non
     expect(rows).to_have_count(all_rows)
     page.locator("#rows thead").get_by_role("link", name="Parameters").click()
     expect(page.locator("th[aria-sort=ascending]")).to_have_text("Parameters")
-    sizes = [text for text in page.locator(f"{ROWS} td:nth-child(3)").all_inner_texts() if text != "–"]
+    heads = page.locator("#rows thead th").all_inner_texts()
+    column = 1 + next(number for number, head in enumerate(heads) if head.startswith("Parameters"))
+    sizes = [text for text in page.locator(f"{ROWS} > :nth-child({column})").all_inner_texts() if text != "–"]
     assert [float(size.rstrip("B")) for size in sizes] == sorted(float(size.rstrip("B")) for size in sizes)
     page.get_by_label("Sort by").select_option("score")
     expect(rows.first).to_contain_text("1")

@@ -19,9 +19,15 @@ from leaderboard.data.requests import queue_json
 from leaderboard.pages.page import versions
 from leaderboard.pages.queue import QUEUE
 from leaderboard.pages.submit import Line
+from leaderboard.views.about_texts import ABOUT_TEXTS
+from leaderboard.views.chart_texts import CHART_TEXTS
 from leaderboard.views.location import Location
+from leaderboard.views.model_texts import MODEL_TEXTS
 from leaderboard.views.outcomes import outcome_message
+from leaderboard.views.record_texts import RECORD_TEXTS
 from leaderboard.views.render import render
+from leaderboard.views.row_marks import marks_in
+from leaderboard.views.submission_texts import SUBMISSION_TEXTS
 from leaderboard.views.table_cells import TableCells
 from leaderboard.views.texts import TEXTS, Language, text
 from leaderboard.web.auth import ANYONE
@@ -39,6 +45,13 @@ from submissions.texts.refusals import RefusalCode
 from submissions.texts.text import Text
 
 EVIL = "<img src=x onerror=alert(1)>\"'&"
+
+
+def test_each_text_has_one_key() -> None:
+    parts = (ABOUT_TEXTS, CHART_TEXTS, MODEL_TEXTS, RECORD_TEXTS, SUBMISSION_TEXTS)
+    names = [name for part in parts for name in part]
+    assert len(set(names)) == len(names)
+    assert all(TEXTS[name] is part[name] for part in parts for name in part), "none is replaced by a text of all pages"
 
 
 def test_texts_exist_in_both_languages() -> None:
@@ -131,8 +144,10 @@ def test_board_row_shows_requested_revision(make_request: Make) -> None:
     newest = board_html(RankedRow(1, board_row(result, "p", "b")), "en")
     config = result.config.model_copy(update={"requested_revision": "experiment-7"})
     named = board_html(RankedRow(1, board_row(result.evolve(config=config), "p", "b")), "en")
-    assert "experiment-7" in named and "not the latest commit on main" in named
-    assert "not the latest commit on main" not in newest
+    assert "experiment-7" in named and "experiment-7" not in newest
+    hints = [mark.hint for mark in marks_in([RankedRow(1, board_row(result.evolve(config=config), "p", "b"))])]
+    assert hints == ["requested_revision_hint", "sample_hint"]
+    assert [mark.hint for mark in marks_in([RankedRow(1, board_row(result, "p", "b"))])] == ["sample_hint"]
 
 
 @pytest.fixture
