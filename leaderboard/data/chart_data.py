@@ -51,6 +51,12 @@ def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
     return _DATA[kind](standing_rows(rows))
 
 
+def axes_in(rows: Sequence[RankedRow]) -> list[str]:
+    """Return the axes of the parts that the rows have scores on, in the order of the benchmark's card."""
+    known = {axis for r in islice(rows, MAX_SEARCHED) for axis, _ in parts_of(r.row)}
+    return [axis.name for axis in BENCHMARKS[rows[0].row.benchmark].card.axes if axis.name in known] if rows else []
+
+
 def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
     """Return whether a chart of these rows has anything to show, without computing it."""
     if kind in AGAINST:

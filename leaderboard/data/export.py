@@ -5,6 +5,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pandas as pd
@@ -14,14 +15,16 @@ from leaderboard.data.columns import MODEL_COLUMNS, RUN_COLUMNS
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 
-HARMLESS = re.compile(r"-|[+-]?\d+(\.\d+)?%?", re.ASCII)  # a lone sign or a plain number is no formula
+# A lone sign or a number is not a formula.
+HARMLESS = re.compile(r"[+-]|[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
 FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
 LINE = tuple("\t\r\n")  # start a new cell or row
-RANKS = ("rank", "rank_best", "rank_worst")
+RANKS: dict[str, type] = {"rank": int, "rank_best": int, "rank_worst": int}
+SCORE: dict[str, type] = {"score": float, "metric": str}  # what ranks the row
 
 
 def to_csv(rows: Sequence[RankedRow], benchmark: str) -> bytes:
-    return rows_to_csv(flat(rows), (*RANKS, *exported(benchmark)))
+    return rows_to_csv(flat(rows), (*RANKS, *SCORE, *exported(benchmark)))
 
 
 def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> bytes:
@@ -44,8 +47,8 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
     import pyarrow as pa  # imported at the first download, because it takes 40 MB
 
     arrow = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    names = [*RANKS, *exported(benchmark)]
-    hints = get_type_hints(BoardRow) | dict.fromkeys(RANKS, int)
+    names = [*RANKS, *SCORE, *exported(benchmark)]
+    hints = get_type_hints(BoardRow) | RANKS | SCORE | {"date": str}
     schema = pa.schema([(name, arrow[_type(hints.get(name, float))]) for name in names])  # others are metrics
     buffer = io.BytesIO()
     _frame(flat(rows), names).to_parquet(buffer, compression="zstd", index=False, schema=schema)
@@ -67,10 +70,21 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
 
 
 def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
-    """Return rows as flat dicts, as in exported files. Scores are in percent, latencies in milliseconds per question."""
+    """Return rows as flat dicts, as in exported files.
+
+    Scores are in percent, latencies in milliseconds per question, dates are ISO 8601.
+    """
     names = {benchmark: exported(benchmark) for benchmark in {r.row.benchmark for r in rows}}
     return [
-        dict(zip(RANKS, (r.rank, r.best, r.worst), strict=True)) | _values(r.row, names[r.row.benchmark]) for r in rows
+        {
+            "rank": r.rank,
+            "rank_best": r.best,
+            "rank_worst": r.worst,
+            "score": r.row.score,
+            "metric": r.row.headline,
+            **_values(r.row, names[r.row.benchmark]),
+        }
+        for r in rows
     ]
 
 
@@ -86,6 +100,8 @@ def _values(row: BoardRow, names: Sequence[str]) -> dict[str, Any]:
     for metric in _metric_names(row.benchmark):
         low, high = row.intervals.get(metric, (None, None))
         values |= {metric: row.metrics.get(metric), f"{metric}_low": low, f"{metric}_high": high}
+    if row.date is not None:
+        values["date"] = datetime.fromtimestamp(row.date, UTC).isoformat(timespec="seconds")
     return {name: values[name] if name in values else getattr(row, name) for name in names}
 
 

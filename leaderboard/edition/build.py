@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of, overview_data
+from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, axes_in, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file, public_items
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
@@ -24,6 +24,7 @@ from leaderboard.edition.file_location import FileLocation, data_file, page_file
 from leaderboard.pages import explorer, model, queue
 from leaderboard.pages.benchmark import table_rows
 from leaderboard.pages.feed import feed
+from leaderboard.pages.missing import missing
 from leaderboard.pages.overview import FIRST_ROWS, overview_rows
 from leaderboard.pages.page import Page
 from leaderboard.pages.share import benchmark_card, overview_card
@@ -182,8 +183,10 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
             if len(rows) > ROWS_PER_PAGE:
                 yield File(f"rows/{name}.{language}.html", versions[name], partial(_ascii, table_rows, board, at(name)))
             for kind in charts_of(name):
-                write = partial(_figure, board, kind, name, language)
-                yield File(data_file(f"charts/{name}/{kind}.json", language), versions[name], write)
+                for axis in (axes_in(rows) if kind == "parts" else []) or [""]:
+                    drawn = f"{kind}-{axis}" if axis else kind
+                    write = partial(_figure, board, kind, name, language, axis)
+                    yield File(data_file(f"charts/{name}/{drawn}.json", language), versions[name], write)
         if len(view.models) > FIRST_ROWS:
             yield File(f"rows/overview.{language}.html", version, partial(_ascii, overview_rows, board, at("")))
         overview = partial(figure_json, OVERVIEW, overview_chart, None, language)
@@ -201,9 +204,13 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
             yield File(f"results/{ranked.row.key}.json", ranked.row.blob, partial(board.result_json, ranked.row.key))
     record = partial(record_json, view.boards, view.retired, view.commitments)
     yield File("record.json", version, lambda: json.dumps(record(), ensure_ascii=False).encode())
-    yield File("cards/overview.png", version, partial(overview_card, view))
-    for name in view.boards:
-        yield File(f"cards/{name}.png", versions[name], partial(benchmark_card, view, name))
+    for language in get_args(Language):
+        yield File(data_file("cards/overview.png", language), version, partial(overview_card, view, language))
+        for name in view.boards:
+            write = partial(benchmark_card, view, name, language)
+            yield File(data_file(f"cards/{name}.png", language), versions[name], write)
+    for language in get_args(Language):
+        yield File(page_file("404", language), "", partial(_ascii, missing, board, edition.at("404", language)))
     for name in ASSETS:
         yield File(f"assets/{name}", "", asset_path(name).read_bytes)
     if edition.address:
@@ -225,8 +232,9 @@ def _ascii(write: Callable[..., str | None], *args: object) -> bytes | None:
     return None if html is None else html.encode("ascii", "xmlcharrefreplace")
 
 
-def _figure(board: LiveBoard, kind: Kind, name: str, language: Language) -> bytes:
-    return figure_json(kind, chart_data(kind, board.view().boards[name]), BENCHMARKS[name], language)
+def _figure(board: LiveBoard, kind: Kind, name: str, language: Language, axis: str) -> bytes:
+    data = [row for row in chart_data(kind, board.view().boards[name]) if axis in ("", row.get("axis"))]
+    return figure_json(kind, data, BENCHMARKS[name], language)
 
 
 def _chart_csv(board: LiveBoard, kind: Kind, name: str) -> bytes:

@@ -35,6 +35,8 @@ class FileLocation(Location):
         return self._relative(page_file(self.path, language))
 
     def file(self, path: str, /, **params: object) -> str:
+        stem, _, kind = path.rpartition(".")
+        path = f"{stem}-{params['axis']}.{kind}" if params.get("axis") else path
         return self._relative(data_file(path, str(params.get("lang", ""))))
 
     def asset(self, name: str) -> str:
@@ -47,7 +49,9 @@ class FileLocation(Location):
         return f"{self.origin}/{quote(data_file(path, str(params.get('lang', ''))))}"
 
     def card(self, name: str, **params: object) -> str:
-        return self.public_file(f"cards/{'overview' if '/' in name else name}.png")  # models have none of their own
+        return self.public_file(
+            f"cards/{'overview' if '/' in name else name}.png", lang=self.language
+        )  # models have none
 
     def _relative(self, file: str) -> str:
         return "../" * page_file(self.path, self.language).count("/") + quote(file)

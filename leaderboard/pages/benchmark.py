@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import charts_of, has_data
+from leaderboard.data.chart_data import axes_in, charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
@@ -47,6 +47,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         families=view.families,
         found=len(found),
         total=len(view.boards[name]),
+        updated=max((r.row.date for r in view.boards[name] if r.row.date), default=None),
         more=query.shown + ROWS_PER_PAGE,
         columns=columns_of(name, rows, query.columns, query.sort),
         row_cells=_cells(view, here),
@@ -55,6 +56,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         default_columns=default_keys(name),
         sortable=sortable(name),
         charts={kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)},
+        axes=axes_in(view.boards[name]),
         unreadable=len(view.unreadable),
     )
 

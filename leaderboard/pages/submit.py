@@ -86,9 +86,9 @@ def outcome_lines(outcomes: Sequence[Outcome], here: Location) -> list[Line]:
     ]
 
 
-def report_line(report: Report, form: Submission, here: Location) -> Line:
+def report_line(report: Report, here: Location) -> Line:
     """Return the message about a check that queued nothing."""
-    passed = can_be_submitted(report, form.benchmarks)
+    passed = can_be_submitted(report)
     failed = any(check.refusal for check in report.checks)
     message = "some_checks_fail" if not passed else "some_benchmarks_fail" if failed else "all_checks_pass"
     return Line(passed, text(message, here.language))

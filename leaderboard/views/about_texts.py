@@ -139,6 +139,8 @@ ABOUT_TEXTS: dict[str, Text] = {
     "preset_charts": Text("차트 읽기", "Charts"),
     "preset_documents": Text("문서 읽기", "Documents"),
     "preset_family": Text("계열별 최고", "Best of each family"),
+    "card_overview": Text("벤치마크별 최고 점수", "Best score on each benchmark"),
+    "card_board": Text("한눈 Hannun · 한국어 VLM 리더보드", "Hannun · Korean VLM leaderboard"),
     "presets": Text("자주 찾는 조건", "Common questions"),
     "family_only": Text("계열마다 가장 좋은 모델만", "Best of a family only"),
     "family": Text("모델 계열", "Families"),

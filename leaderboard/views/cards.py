@@ -1,15 +1,19 @@
-"""Draw the pictures that previews of links show (Open Graph). Their text is in English: a host may have no Korean font."""
+"""Draw the pictures that previews of links show (Open Graph)."""
 
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
+from leaderboard.views.texts import Language, text
+
 SIZE = WIDTH, HEIGHT = 1200, 630  # pixels, https://ogp.me
-MARGIN, ROW = 72, 66
-MAX_BARS = 6
+MARGIN = 72
+FIRST, LAST = 262, 592  # where the first and the last possible bar are
+MAX_BARS = 8
+MAX_ROW = 66  # from one bar to the next
 INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"
 FONTS = ("NotoSansKR-Regular.otf", "NotoSansCJK-Regular.ttc", "NanumGothic.ttf")  # used if installed
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -24,14 +28,19 @@ class Bar:
     note: str = ""
 
 
+def drawable(language: Language) -> Language:
+    """Return the language that cards can be drawn in: English if the host has no Korean font."""
+    return language if _font_name() else "en"
+
+
 @lru_cache(maxsize=200)
-def draw_card(title: str, bars: tuple[Bar, ...], subtitle: str = "") -> bytes:
+def draw_card(title: str, bars: tuple[Bar, ...], subtitle: str = "", language: Language = "en") -> bytes:
     """Return a PNG of 1200 × 630 pixels with a title and up to MAX_BARS bars. The same content is drawn once."""
     image = Image.new("RGB", SIZE, PAPER)
     draw = ImageDraw.Draw(image)
     draw.ellipse((MARGIN, 56, MARGIN + 64, 92), outline=ACCENT, width=5)
     draw.ellipse((MARGIN + 24, 66, MARGIN + 40, 82), fill=ACCENT)
-    draw.text((MARGIN + 84, 74), "Hannun · Korean VLM leaderboard", QUIET, _font(28), anchor="lm")
+    draw.text((MARGIN + 84, 74), text("card_board", language), QUIET, _font(28), anchor="lm")
     draw.text((MARGIN, 150), _fitted(title, WIDTH - 2 * MARGIN, 52), INK, _font(52), anchor="lm")
     if subtitle:
         draw.text((MARGIN, 200), _fitted(subtitle, WIDTH - 2 * MARGIN, 26), QUIET, _font(26), anchor="lm")
@@ -42,9 +51,11 @@ def draw_card(title: str, bars: tuple[Bar, ...], subtitle: str = "") -> bytes:
 
 
 def _draw_bars(draw: ImageDraw.ImageDraw, bars: Sequence[Bar]) -> None:
-    left, right = MARGIN + 420, WIDTH - MARGIN - 190
+    left = MARGIN + 420
+    right = WIDTH - MARGIN - 240
+    row = min(MAX_ROW, (LAST - FIRST) / max(1, len(bars) - 1))
     for number, bar in enumerate(bars):
-        middle = 262 + ROW * number
+        middle = FIRST + row * number
         draw.text((MARGIN, middle), _fitted(bar.name, 400, 28), INK, _font(28), anchor="lm")
         draw.rectangle((left, middle - 12, right, middle + 12), fill=REST)
         end = left + (right - left) * min(max(bar.score, 0.0), 100.0) / 100
@@ -62,11 +73,19 @@ def _fitted(text: str, width: int, size: int) -> str:
     return f"{text}…"
 
 
-@lru_cache(maxsize=16)
-def _font(size: int) -> Font:
+@cache
+def _font_name() -> str | None:
+    """Return the first Korean font that is installed."""
     for name in FONTS:
         try:
-            return ImageFont.truetype(name, size)
+            ImageFont.truetype(name, 10)
         except OSError:
             continue
-    return ImageFont.load_default(size)
+        return name
+    return None
+
+
+@lru_cache(maxsize=16)
+def _font(size: int) -> Font:
+    name = _font_name()
+    return ImageFont.truetype(name, size) if name else ImageFont.load_default(size)

@@ -74,7 +74,7 @@ class Location:
 
     def card(self, name: str, **params: object) -> str:
         """Return the public address of a preview picture."""
-        return self.public_file(f"cards/{name}.png", **params)
+        return self.public_file(f"cards/{name}.png", lang=self.language, **params)
 
     def at(self, path: str) -> "Location":
         """Return the location of another page in the same language."""

@@ -16,6 +16,7 @@ from leaderboard.data.query import SIZES, maker_words, search_words, size_of
 from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, text, translate
 from submissions.records.options import PRECISIONS, THINKING, Thinking
+from submissions.records.request import Status
 
 _LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -142,6 +143,7 @@ def _environment(language: Language) -> Environment:
         thinking_modes=("auto", *THINKING),
         headline_title=partial(headline_title, language=language),
         float_precisions=PRECISIONS,
+        statuses=[status.value for status in Status],
         labels_of=partial(labels, language=language),
         marks_in=marks_in,
         smallest_difference=smallest_difference,

@@ -12,6 +12,7 @@ SUBMISSION_TEXTS: dict[str, Text] = {
         "This copy is not connected to a board that takes submissions. Send the model ID and the benchmarks to the operator, who submits with this command.",
     ),
     "follow_request": Text("이 요청이 끝나면 알림을 받으려면:", "To be told when this request is done:"),
+    "submit_again": Text("고쳐서 다시 제출", "Fix and submit again"),
     "form_invalid": Text(
         "양식을 읽을 수 없습니다. 다시 입력해 주세요.", "The form could not be read. Please fill it in again."
     ),

@@ -51,8 +51,8 @@ def is_same_site(headers: Headers, known: str | None) -> bool:
         port = place.port or DEFAULT_PORTS.get(place.scheme)
     except ValueError:
         return False
-    forwarded = headers.get("x-forwarded-host", "").partition(",")[0].strip()
-    names = (forwarded, headers.get("host", ""), urlsplit(known).netloc if known else "")
+    forwarded = [name.strip() for name in headers.get("x-forwarded-host", "").split(",")]
+    names = (*forwarded, headers.get("host", ""), urlsplit(known).netloc if known else "")
     ours = [found for name in names if (found := _HOST.fullmatch(name))]
     same_host = [one for one in ours if place.hostname and one["name"].lower().strip("[]") == place.hostname.lower()]
     if headers.get("sec-fetch-site") == "same-origin":

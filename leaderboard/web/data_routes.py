@@ -95,7 +95,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
         return revalidated(request, view.version, media_type, content, f"hannun-{name}.{kind}")
 
     @router.get("/charts/{name}/{kind}.{form}")
-    def chart(request: Request, name: str, kind: str, form: str, lang: str = "ko") -> Response:
+    def chart(request: Request, name: str, kind: str, form: str, lang: str = "ko", axis: str = "") -> Response:
         view = board.fresh_view()
         kinds = [OVERVIEW] if name == "overview" else charts_of(name) if name in view.boards else []
         if not kinds:
@@ -107,7 +107,8 @@ def data_routes(board: LiveBoard) -> APIRouter:
         def data() -> Data:
             if known == OVERVIEW:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
-            return chart_data(known, view.select(name, Query.from_params(request.query_params)))
+            rows = chart_data(known, view.select(name, Query.from_params(request.query_params)))
+            return [row for row in rows if axis in ("", row.get("axis"))]
 
         if form == "json":  # a Plotly figure, drawn by the page
             language = _language(lang)
@@ -170,14 +171,19 @@ def data_routes(board: LiveBoard) -> APIRouter:
         return revalidated_content(request, content, SVG)
 
     @router.get("/cards/{name:path}.png")
-    def card(request: Request, name: str, models: str = "") -> Response:
+    def card(request: Request, name: str, models: str = "", lang: str = "ko") -> Response:
         view = board.fresh_view()
+        language = _language(lang)
         if name in view.boards:
-            content: bytes | None = benchmark_card(view, name)
+            content: bytes | None = benchmark_card(view, name, language)
         elif name == "compare":
-            content = comparison_card(view, models)
+            content = comparison_card(view, models, language)
         else:
-            content = overview_card(view) if name == "overview" else model_card(view, name.removeprefix("models/"))
+            content = (
+                overview_card(view, language)
+                if name == "overview"
+                else model_card(view, name.removeprefix("models/"), language)
+            )
         if content is None:
             raise HTTPException(404, "no such picture")
         return revalidated_content(request, content, "image/png")

@@ -104,6 +104,8 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
         return RedirectResponse(f"{address}?{request.url.query}".rstrip("?"), 308)
     language = language_of(request.url.path)
     path = request.url.path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
+    if path != path.lower() and path.lower() in (*pages(), "submit"):  # /KO-VQA
+        return RedirectResponse(f"/{LANGUAGE_FOLDERS[language]}{path.lower()}?{request.url.query}".rstrip("?"), 308)
     html = missing(board, location_of(request, language, path))
     return Response(html, 404, media_type=HTML)
 

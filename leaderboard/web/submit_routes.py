@@ -46,7 +46,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
         except StoreError as error:
             log.warning("%s", error)
             return [Line(False, text("store_busy", here.language))], ()
-        return [report_line(report, form, here)], tuple(report.checks)
+        return [report_line(report, here)], tuple(report.checks)
 
     def submit(form: Submission, submitter: Submitter | None, here: Location) -> Result:
         if submitter is None:
@@ -59,7 +59,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
         @router.get(f"/{folder}submit")
         def form(request: Request) -> Response:
             here = location_of(request, language, "submit")
-            html = submit_page(board, here, sign_in(request, here))
+            html = submit_page(board, here, sign_in(request, here), _prefilled(request))
             return Response(html, media_type=HTML, headers={"Cache-Control": "no-store"})
 
         @router.post(f"/{folder}submit")
@@ -85,6 +85,13 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
     for language, folder in LANGUAGE_FOLDERS.items():
         add(language, folder)
     return router
+
+
+def _prefilled(request: Request) -> Submission:
+    """Return what a link to the form has filled in. Nothing is checked or queued until the visitor sends the form."""
+    given = request.query_params
+    values = [given.get(name) for name in ("revision", "precision", "thinking")]
+    return Submission.parse(given.get("model"), given.getlist("benchmarks"), *values)
 
 
 def _claims(request: Request) -> Mapping[str, Any] | None:

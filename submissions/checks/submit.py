@@ -226,8 +226,6 @@ def _refused(benchmark: str, refusals: Sequence[Check]) -> Outcome:
     return Outcome("refused", benchmark, tuple(refusals), earlier_key)
 
 
-def can_be_submitted(report: Report, benchmarks: Sequence[str]) -> bool:
-    """Return whether every check passed or, if no benchmark was chosen, whether at least one benchmark accepts the model."""
-    if benchmarks:
-        return not any(check.refusal for check in report.checks)
+def can_be_submitted(report: Report) -> bool:
+    """Return whether at least one of the chosen benchmarks, or of all if none was chosen, accepts the model."""
     return bool(report.requests)

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import Kind, chart_data, charts_of
+from leaderboard.data.chart_data import axes_in, chart_data, charts_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.edition.build import Edition, build
 from leaderboard.views.location import LANGUAGE_FOLDERS
@@ -209,7 +209,8 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
-def drawn_charts(board: LiveBoard, benchmark: str) -> list[Kind]:
-    """Return the charts that have data. The page leaves out the others."""
+def drawn_charts(board: LiveBoard, benchmark: str) -> list[str]:
+    """Return the charts that have data, those of parts with the name of their axis. The page leaves out the others."""
     rows = board.refresh().boards[benchmark]
-    return [kind for kind in charts_of(benchmark) if chart_data(kind, rows)]
+    kinds: list[str] = [kind for kind in charts_of(benchmark) if kind != "parts" and chart_data(kind, rows)]
+    return [*kinds, *(f"parts-{axis}" for axis in axes_in(rows))]

@@ -5,7 +5,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import Kind
 from leaderboard.pages.site_map import pages
 from tests.browser.conftest import Seen, drawn_charts, seen_in
 
@@ -27,7 +26,7 @@ KEEP_ONE_ROW_OF_EACH_KIND = """() => {
 @seen_in("ko", 1400)
 def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     """Check every page and every kind of chart."""
-    drawn = set[Kind]()
+    drawn = set[str]()
     for path in (*pages(), *WITH_CONTENT):
         seen.open(f"{path}{'&' if '?' in path else '?'}__theme=light")
         _unfold(seen, path, drawn)
@@ -37,7 +36,7 @@ def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
 
 @seen_in("en", 390)
 def test_dark_pages_have_no_serious_axe_findings(seen: Seen) -> None:
-    drawn = set[Kind]()
+    drawn = set[str]()
     for path in DARK_MODE_PATHS:
         seen.open(f"{path}?__theme=dark")
         _unfold(seen, path, drawn)
@@ -54,7 +53,7 @@ def test_request_page_has_no_serious_axe_findings_in_any_status(seen: Seen) -> N
             assert _serious_findings(seen) == [], request.model_id
 
 
-def _unfold(seen: Seen, path: str, drawn: set[Kind]) -> None:
+def _unfold(seen: Seen, path: str, drawn: set[str]) -> None:
     """Open everything that is folded, and draw the charts of a benchmark that are of a kind not in `drawn` yet."""
     seen.page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })")
     if path in BENCHMARKS:

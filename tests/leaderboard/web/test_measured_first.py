@@ -207,12 +207,12 @@ def test_badge_shows_measured_score_or_says_reported(site: Site) -> None:
 def test_card_shows_measured_score_or_says_reported(site: Site, card: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Bar] = []
 
-    def draw(title: str, bars: tuple[Bar, ...], subtitle: str = "") -> bytes:
+    def draw(title: str, bars: tuple[Bar, ...], *_: str) -> bytes:
         drawn.extend(bars)
         return b"picture"
 
     monkeypatch.setattr(share, "draw_card", draw)
-    site.get(f"cards/{card}.png?models=o/both,o/claimed")
+    site.get(f"cards/{card}.png?models=o/both,o/claimed&lang=en")
     assert drawn
     assert all(not f"{bar.score:.1f}".startswith(CLAIMED) for bar in drawn)
     assert all("reported" in bar.note for bar in drawn if bar.score > 61)
