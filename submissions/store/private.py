@@ -78,16 +78,14 @@ class PrivateStore:
         """Open the store. `read_token` returns the Hub token. Raises StoreError if the address cannot be used."""
         self.url = url
         self._api = HubApi(read_token)
-        options: dict[str, Any] = {}
+        self._options: dict[str, Any] = {}
         if url.startswith("hf://"):
-            options = {"endpoint": self._api.endpoint, "token": False}
+            self._options = {"endpoint": self._api.endpoint, "token": False}
             disable_progress_bars()  # otherwise each heartbeat shows one
         try:
-            self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
+            self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **self._options)
         except (ImportError, ValueError, OSError) as error:  # some file systems connect at once
             raise StoreError(f"{url} cannot be used as the private store: {error}") from error
-        if isinstance(self._files, HfFileSystem):
-            self._files._api = self._api
         self._root = root.rstrip("/")
         self._local = isinstance(self._files, LocalFileSystem)
         self._deadline = Deadline()
@@ -122,7 +120,7 @@ class PrivateStore:
             if self._local:
                 self._retry(lambda: _write_locally(Path(self._at(path)), content), "written")
             else:
-                self._retry(lambda: self._files.pipe_file(self._at(path), content), "written", _write_s(content))
+                self._retry(lambda: self._uncached().pipe_file(self._at(path), content), "written", _write_s(content))
         except (FileExistsError, FileNotFoundError) as error:  # a file in the place of a folder, or a deleted bucket
             raise StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}") from error
 
@@ -149,8 +147,9 @@ class PrivateStore:
         """Delete a file. Do nothing if it does not exist."""
 
         def attempt() -> None:
-            if self._uncached().exists(self._at(path)):
-                self._files.rm(self._at(path))
+            files = self._uncached()
+            if files.exists(self._at(path)):
+                files.rm(self._at(path))
 
         with suppress(FileNotFoundError):
             self._retry(attempt, "written")
@@ -184,9 +183,16 @@ class PrivateStore:
         return self._retry(lambda: bytes(self._uncached().cat_file(self._at(path))), seconds=seconds)
 
     def _uncached(self) -> Any:
-        """Return the file system without cached listings, because other processes write to it too."""
-        self._files.invalidate_cache()
-        return self._files
+        """Return the file system without cached listings, because other processes write to it too.
+
+        That of the Hub is made for each call: its listings must not be read and changed by several threads at once.
+        """
+        if not isinstance(self._files, HfFileSystem):
+            self._files.invalidate_cache()
+            return self._files
+        files = HfFileSystem(skip_instance_cache=True, **self._options | {"token": self._api.token})
+        files._api = self._api
+        return files
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}"
@@ -217,9 +223,6 @@ class PrivateStore:
             retry=retry_if_exception_type(_TransientError),
             reraise=True,
         )
-        if isinstance(self._files, HfFileSystem):
-            self._files.token = self._api.token
-
         def attempts() -> T:
             return retrying(lambda: _classify_errors(work))
 

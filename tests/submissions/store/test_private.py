@@ -44,6 +44,20 @@ def test_write_read_and_delete(files: PrivateStore) -> None:
     assert private.paths("details") == private.paths("nothing") == []
 
 
+def test_threads_read_and_write_one_store_at_once(files: PrivateStore) -> None:
+    def use(number: int) -> bytes:
+        path = f"people/{number % 4}/{number}.json"
+        assert files.create(path, b"%d" % number)
+        assert path in files.paths("people")
+        content = files.read(path)
+        files.delete(path)
+        return content
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(use, range(64))) == [b"%d" % number for number in range(64)]
+    assert files.paths("people") == []
+
+
 def test_read_sees_writes_of_other_hosts(bucket: str) -> None:
     here, there = (open_private_store(Settings(private_store=bucket)) for _ in range(2))
     assert here.paths("leases") == []
