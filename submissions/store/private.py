@@ -271,6 +271,8 @@ def _classify_errors(work: Callable[[], T]) -> T:
         if error.errno and error.errno not in TRANSIENT_ERRNOS:
             raise
         raise _TransientError(error.strerror or str(error)) from error
+    except KeyError as error:  # HfFileSystem, if a folder vanishes while it is listed
+        raise _TransientError(f"{error} changed while it was read") from error
     except (HTTPError, RuntimeError) as error:  # hf_xet raises RuntimeError
         raise _TransientError(" ".join(f"{type(error).__name__} {error}".split())) from error
 
