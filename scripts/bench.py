@@ -42,14 +42,12 @@ RESULTS = 1000
 
 
 def main() -> None:
-    parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board, "scale": scale}
-    parts |= {"statistics": statistics, "fresh": fresh, "memory": memory}
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"any of {', '.join(parts)} (default: all)")
-    for name in parser.parse_args().parts or parts:
-        if name not in parts:
-            parser.error(f"unknown part {name}; choose from {', '.join(parts)}")
-        parts[name]()
+    parser.add_argument("parts", nargs="*", help=f"any of {', '.join(PARTS)} (default: all)")
+    for name in parser.parse_args().parts or PARTS:
+        if name not in PARTS:
+            parser.error(f"unknown part {name}; choose from {', '.join(PARTS)}")
+        PARTS[name]()
 
 
 def scoring() -> None:
@@ -266,6 +264,18 @@ def _seconds(work: Callable[[], object]) -> float:
         work()
         times.append(time.perf_counter() - started)
     return min(times)
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "scoring": scoring,
+    "engines": engines,
+    "overhead": overhead,
+    "board": board,
+    "scale": scale,
+    "statistics": statistics,
+    "fresh": fresh,
+    "memory": memory,
+}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import text
-from scripts.big_store import big_store
+from scripts.big_store import MODELS, big_store
 from scripts.chromium import launch
 from scripts.support.evaluated import evaluated
 from scripts.support.records import request_numbered
@@ -69,7 +69,7 @@ class Measured(NamedTuple):
 
 
 def board_rows(folder: Path) -> Iterator[Measured]:
-    store = big_store(folder)
+    store = big_store(folder, MODELS)
     environment = {
         **bare_environment(),
         **{"HANNUN_STORE": store.url, "HANNUN_WORKER": "off", "HANNUN_AUTH": "off"},

@@ -23,6 +23,7 @@ from submissions.records.request import EvalRequest
 
 SIDE = 1000  # pixels: an image of 1 MP
 IMAGES = 50  # different images
+SIZES = {"text": (100, 6_000, 60_000), "image": (100, 1_000)}  # items of a run
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Overhead:
 
 
 def overhead_rows(folder: Path) -> Iterator[Overhead]:
-    for kind, sizes in (("text", (100, 6_000, 60_000)), ("image", (100, 1_000))):
+    for kind, sizes in SIZES.items():
         start = min(_measured(folder, kind, 1)["seconds"] for _ in range(3))
         for n in sizes:
             runs = [_measured(folder, kind, n) for _ in range(3 if n < 60_000 else 1)]

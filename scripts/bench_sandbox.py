@@ -36,11 +36,11 @@ class Ratio:
         return f"{100 * (self.value - 1):+.1f} % ({100 * (self.low - 1):+.1f} to {100 * (self.high - 1):+.1f})"
 
 
-def sandbox_cost(folder: Path, pairs: int = PAIRS) -> Ratio:
+def sandbox_cost(folder: Path) -> Ratio:
     """Return the ratio of wall-clock times. The kernel does not report the CPU time of processes in a namespace."""
     model, rng = make_image_text(folder / "model"), random.Random(0)
     taken: list[tuple[float, float]] = []
-    for number in track(range(pairs), "sandbox"):
+    for number in track(range(PAIRS), "sandbox"):
         seconds = {how: _evaluate(model, how, folder / f"{how}-{number}") for how in rng.sample(("auto", "none"), 2)}
         taken.append((seconds["auto"], seconds["none"]))
     return Ratio.of(taken)

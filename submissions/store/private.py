@@ -223,6 +223,7 @@ class PrivateStore:
             retry=retry_if_exception_type(_TransientError),
             reraise=True,
         )
+
         def attempts() -> T:
             return retrying(lambda: _classify_errors(work))
 
