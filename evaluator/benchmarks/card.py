@@ -6,6 +6,7 @@ from typing import Literal
 
 from submissions.texts.text import Text
 
+ITEMS = Text("문항", "items")
 Skill = Literal["tables", "charts", "documents", "transcription"]
 
 
@@ -50,11 +51,12 @@ class Card:
 
     title: str
     split: str  # the split that published numbers were measured on; only its rows are ranked
-    n: int  # questions in that split
+    n: int  # questions in that split, or other items
     axes: tuple[Axis, ...]
     summary: Text
     source_url: str | None  # the makers' page; None if this board made the benchmark
     hub_task: str  # prefix of the task ids on the Hub's model pages, before the metric
+    unit: Text = ITEMS  # what `n` counts
     headline: str = "em"  # the metric that ranks
     reported_headline: str | None = None  # the metric that ranks reported rows, if they lack the headline
     ranking_note: Text | None = None  # why reported rows are ranked by another metric

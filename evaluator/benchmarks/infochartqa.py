@@ -39,22 +39,29 @@ SUBSET_TITLES = {
     "visual_basic": Text("시각 요소 질문", "Visual element questions"),
     "visual_metaphor": Text("시각 은유 질문", "Visual metaphor questions"),
 }
-# The makers name only type 72. Other types are described by the form of their answers.
-ANSWER_FORMS = (
-    (chart_answers.NUMERIC_OR_TEXT, Text("숫자 또는 텍스트", "Number or text")),
-    (chart_answers.EXACT_NUMBER, Text("정확한 숫자", "Exact number")),
-    (chart_answers.ROUGH_NUMBER, Text("근사 숫자(±5%)", "Approximate number (±5%)")),
-    (chart_answers.TEXT_OR_NUMBER, Text("텍스트 또는 숫자", "Text or number")),
-    (chart_answers.UNORDERED, Text("순서 없는 목록", "Unordered list")),
-    (chart_answers.TEXT, Text("텍스트", "Text")),
-    (chart_answers.ORDERED | chart_answers.ANY_CHARACTER, Text("순서 있는 목록", "Ordered list")),
-    (chart_answers.CHOICES, Text("보기 선택", "Multiple choice")),
-)
+# The makers number the types of questions without saying what they ask, so scores are broken down by the form of the answer.
 QUESTION_TYPES = {
-    str(number): Text(f"{form.ko} · 유형 {number}", f"{form.en} · type {number}")
-    for numbers, form in ANSWER_FORMS
-    for number in sorted(numbers)
-} | {"72": Text("최댓값·최솟값", "Extreme value"), "300": Text("유형 300", "Type 300")}
+    "number_or_text": chart_answers.NUMERIC_OR_TEXT,
+    "exact_number": chart_answers.EXACT_NUMBER,
+    "rough_number": chart_answers.ROUGH_NUMBER,
+    "text_or_number": chart_answers.TEXT_OR_NUMBER,
+    "unordered_list": chart_answers.UNORDERED,
+    "text": chart_answers.TEXT,
+    "ordered_list": chart_answers.ORDERED | chart_answers.ANY_CHARACTER,
+    "choice": chart_answers.CHOICES,
+}
+OTHER_FORM = "other"
+ANSWER_FORMS = {
+    "number_or_text": Text("숫자 또는 텍스트", "Number or text"),
+    "exact_number": Text("정확한 숫자", "Exact number"),
+    "rough_number": Text("근사 숫자(±5%)", "Approximate number (±5%)"),
+    "text_or_number": Text("텍스트 또는 숫자", "Text or number"),
+    "unordered_list": Text("순서 없는 목록", "Unordered list"),
+    "text": Text("텍스트", "Text"),
+    "ordered_list": Text("순서 있는 목록", "Ordered list"),
+    "choice": Text("보기 선택", "Multiple choice"),
+    OTHER_FORM: Text("그 밖의 질문", "Other questions"),
+}
 
 
 class InfoChartQA(Benchmark):
@@ -82,7 +89,7 @@ class InfoChartQA(Benchmark):
         n=50920,
         axes=(
             Axis("subset", Text("문항 구분", "Question set"), SUBSET_TITLES),
-            Axis("question_type", Text("질문 유형", "Question type"), QUESTION_TYPES),
+            Axis("answer_form", Text("답의 형태", "Form of the answer"), ANSWER_FORMS),
         ),
         data_terms=Text(
             "인포그래픽의 저작권은 각 게시자에게 있습니다. 이용 조건은 데이터 배포처를 확인하세요.",
@@ -125,7 +132,7 @@ class InfoChartQA(Benchmark):
             links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
             crops=tuple(_box(box, images[0]) for box in row.get(BOXES) or ()),
             extra={QUESTION_TYPE: question_type_id},
-            buckets={"subset": subset, "question_type": str(question_type_id)},
+            buckets={"subset": subset, "answer_form": _answer_form(question_type_id)},
             cluster=row["images"][0],
         )
 
@@ -220,6 +227,11 @@ def _question_type_id(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not value:
         raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {value!r}")
     return value
+
+
+def _answer_form(question_type_id: int) -> str:
+    """Return the form of the answers to a type of questions, a key of ANSWER_FORMS."""
+    return next((form for form, types in QUESTION_TYPES.items() if question_type_id in types), OTHER_FORM)
 
 
 def build_question(row: Row) -> str:

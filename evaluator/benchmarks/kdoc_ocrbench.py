@@ -60,7 +60,7 @@ class KDocOCRBench(Benchmark):
             Text("통과율", "Checks passed"),
             hint=Text(
                 "페이지마다 문장·표·머리글 검사의 통과율을 평균한 값을, 모든 페이지에 걸쳐 평균했습니다. 머리글 제외와 정상 출력은 옮겨 쓴 문장과 표의 칸만큼만 셉니다. 순위는 이 값으로 매깁니다.",
-                "Mean over pages of the mean pass rate of a page's groups of tests. Headers left out and sound output count only in proportion to the sentences and cells that were transcribed. It ranks, because its interval is known.",
+                "Mean over pages of the mean pass rate of a page's groups of tests. Headers and footers left out and sound output count only in proportion to the sentences and cells that were transcribed. This is the ranking metric.",
             ),
         ),
         Metric(
@@ -78,9 +78,11 @@ class KDocOCRBench(Benchmark):
             column=False,
             on_hub=False,
         ),
-        Metric(GROUPS["present"], Text("문장", "Sentences"), on_hub=False),
-        Metric(GROUPS["table"], Text("표", "Tables"), on_hub=False),
-        Metric(GROUPS["absent"], Text("머리글·바닥글 제외", "Headers left out"), on_hub=False, column=False),
+        Metric(GROUPS["present"], Text("문장", "Sentences"), on_hub=False, order=Text("문장 점수", "Sentences")),
+        Metric(GROUPS["table"], Text("표", "Tables"), on_hub=False, order=Text("표 점수", "Tables")),
+        Metric(
+            GROUPS["absent"], Text("머리글·바닥글 제외", "Headers and footers left out"), on_hub=False, column=False
+        ),
         Metric(
             SOUND,
             Text("정상 출력", "Sound output"),
@@ -96,10 +98,11 @@ class KDocOCRBench(Benchmark):
         title="KDoc-OCRBench",
         split="test",
         n=849,
+        unit=Text("쪽", "pages"),
         axes=(Axis("category", Text("문서 종류", "Document type"), CATEGORIES),),
         summary=Text(
-            "공공기관 문서 한 쪽을 Markdown으로 옮겨 씁니다. 문장이 있는지, 표의 칸이 이웃 칸과 맞는지, 머리글과 바닥글을 뺐는지 5만 6천여 개의 검사로 확인합니다.",
-            "Transcribe a page of a public body to Markdown. Some 56,000 tests check that sentences are there, that cells of tables have the right neighbours, and that headers and footers are left out.",
+            "공공기관 문서 한 페이지를 Markdown으로 옮겨 씁니다. 문장이 있는지, 표의 칸이 이웃 칸과 맞는지, 머리글과 바닥글을 뺐는지 5만 6천여 개의 검사로 확인합니다.",
+            "Transcribe a page of a public body to Markdown. Some 56,000 tests check that sentences are present, that cells of tables have the right neighbours, and that headers and footers are left out.",
         ),
         source_url="https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2",
         baselines=(constant_answer(0.0),),

@@ -48,11 +48,11 @@ KINDS = {
     "sum": Text("합계", "Sum"),
     "difference": Text("차이", "Difference"),
     "growth": Text("증감률", "Growth"),
-    "per": Text("단위당 값", "One measure per other"),
+    "per": Text("단위당 값", "Value per unit"),
     "share": Text("비율", "Share"),
     "count": Text("개수 세기", "Count"),
     "trend": Text("추세", "Trend"),
-    "cross": Text("두 자료 잇기", "Across two figures"),
+    "cross": Text("두 자료 연결", "Across two figures"),
     "footnote": Text("주석 반영", "Footnote"),
     "unanswerable": Text("알 수 없는 질문", "Unanswerable"),
     "description": Text("설명 고르기", "Choose the description"),
@@ -60,7 +60,7 @@ KINDS = {
 LAYOUTS = {
     "table": Text("표", "Table"),
     "two_pages": Text("두 쪽에 걸친 표", "Table on two pages"),
-    "page": Text("보고서 쪽", "Report page"),
+    "page": Text("보고서 페이지", "Report page"),
     "cards": Text("지표 카드", "Metric cards"),
     "bar": Text("막대그래프", "Bar chart"),
     "grouped": Text("묶은 막대그래프", "Grouped bar chart"),
@@ -83,7 +83,7 @@ VERSIONS = {
     "photo": Text("사진", "Photographed"),
     "fax": Text("팩스", "Faxed"),
     "72dpi": Text("저해상도(72dpi)", "72 dpi"),
-    "jpeg": Text("두 번 압축", "JPEG twice"),
+    "jpeg": Text("재압축", "JPEG twice"),
 }
 TWINS = {
     "original": Text("원본", "Original"),
@@ -114,16 +114,16 @@ class KoFresh(Benchmark):
             Text("순점수", "Net"),
             lowest=-100.0,
             hint=Text(
-                "정답은 +1점, '알 수 없음'은 0점, 오답은 −1점(설명 고르기는 −1/3점)으로 계산한 평균입니다. 답할 수 없는 질문에서는 '알 수 없음'이 정답입니다. 모르면 모른다고 하는 모델이 더 높습니다.",
+                "정답은 +1점, ‘알 수 없음’은 0점, 오답은 −1점(설명 고르기는 −1/3점)으로 계산한 평균입니다. 답할 수 없는 질문에서는 ‘알 수 없음’이 정답입니다. 모르면 모른다고 하는 모델이 더 높습니다.",
                 "Mean of +1 for a right answer, 0 for declining and −1 for a wrong answer (−1/3 for a wrong description). Declining is the right answer to an unanswerable question. Higher for models that say so when they do not know.",
             ),
             on_hub=False,
         ),
         Metric(
             "abstains",
-            Text("알 수 없음 판별", "Abstains"),
+            Text("알 수 없음 판별", "Declines unanswerable"),
             hint=Text(
-                "답할 수 없는 질문에 '알 수 없음'이라고 답한 비율입니다.",
+                "답할 수 없는 질문에 ‘알 수 없음’이라고 답한 비율입니다.",
                 "Share of unanswerable questions that the model declined to answer.",
             ),
             on_hub=False,
@@ -132,7 +132,7 @@ class KoFresh(Benchmark):
             "attempt_rate",
             Text("답변 시도", "Attempts"),
             hint=Text(
-                "답할 수 있는 질문에 '알 수 없음'이라고 답하지 않은 비율입니다.",
+                "답할 수 있는 질문에 ‘알 수 없음’이라고 답하지 않은 비율입니다.",
                 "Share of answerable questions that the model did not decline.",
             ),
             on_hub=False,
@@ -144,6 +144,7 @@ class KoFresh(Benchmark):
         Metric(
             "memorised",
             Text("암기", "Memorised"),
+            order=Text("암기 정도", "Memorised"),
             lowest=-100.0,
             hint=Text(
                 "공개된 문항의 수치를 바꾸어 다시 물었을 때, 이제는 틀린 옛 정답을 말한 비율에서 공개한 적 없는 다른 수치의 정답을 말한 비율을 뺀 값입니다. 문항을 본 적 없는 모델은 평균 0이고, 구간이 0보다 크면 공개 문항을 외운 것입니다.",
@@ -154,10 +155,10 @@ class KoFresh(Benchmark):
         *(
             Metric(
                 f"loss_{version}",
-                Text(f"{title.ko} 손실", f"Loss: {title.en.lower()}"),
+                Text(f"{title.ko} 시 점수 하락", f"Drop: {title.en.lower()}"),
                 lowest=-100.0,
                 hint=Text(
-                    f"같은 질문을 원본 대신 {title.ko} 이미지로 물었을 때 잃은 EM입니다.",
+                    f"같은 질문을 원본 대신 {title.ko} 이미지로 물었을 때 하락한 EM입니다.",
                     f"EM lost when the same questions are asked about the {title.en.lower()} picture instead of the clean one.",
                 ),
                 column=False,
@@ -179,12 +180,12 @@ class KoFresh(Benchmark):
             Axis("twin", Text("원본·쌍둥이 문항", "Original or twin"), TWINS),
         ),
         summary=Text(
-            "분기마다 새로 만드는 가상의 통계표·보고서·차트·지도를 읽습니다. 차트에는 값이 적혀 있지 않아 눈금에서 읽어야 하고, 자료만으로 알 수 없는 질문도 있으며, 일부는 스캔·사진·팩스처럼 화질을 낮춘 이미지로 다시 묻습니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 같은 문항을 다시 생성해 확인할 수 있습니다.",
-            "Invented tables, reports, charts and maps, regenerated each quarter. Charts show no values, which must be read from their scales; some questions cannot be answered; some pictures are asked about again scanned, photographed or faxed. Nobody can have seen them before, and once the seed is revealed, anyone can regenerate and check them.",
+            "분기마다 새로 만드는 가상의 통계표·보고서·차트·지도를 읽습니다. 차트에는 값이 적혀 있지 않아 눈금에서 읽어야 하고, 자료만으로 알 수 없는 질문도 있으며, 일부는 스캔·사진·팩스처럼 화질을 낮춘 이미지로 다시 묻습니다. 공개 전에는 누구도 미리 학습할 수 없고, 시드를 공개한 뒤에는 누구나 같은 문항을 다시 생성해 확인할 수 있습니다.",
+            "Invented tables, reports, charts and maps, regenerated each quarter. Charts show no values, which must be read from their scales; some questions cannot be answered; some pictures are asked about again scanned, photographed or faxed. No model can have been trained on them, and once the seed is revealed, anyone can regenerate and check them.",
         ),
         source_url=None,
         access=Text(
-            "운영자의 비밀 값과 그 뒤에 나온 공개 난수(drand)로 생성하고, 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 운영자의 평가 장비만 문항을 읽으며, API 모델은 첫 평가 때 제공사가 이미지와 질문을 보게 됩니다. 또한 생성 코드가 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
+            "운영자의 비밀 값과 그 뒤에 나온 공개 난수(drand)로 생성하고, 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 운영자의 평가 장비만 문항을 읽으며, API 모델은 첫 평가 때 제공자가 이미지와 질문을 보게 됩니다. 또한 생성 코드가 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
             "Generated from the operator's secret and public randomness (drand) that came later; hashes are published before any evaluation. Until the seed is revealed only the operator's worker reads the set, and providers of API models see pictures and questions at their first run. The generator code is public, so models can be trained on similar items.",
         ),
         skills={
@@ -199,7 +200,7 @@ class KoFresh(Benchmark):
             Baseline("baseline", Text("Tesseract OCR와 규칙", "Tesseract and rules"), 11.8),
             constant_answer(5.8),
             Baseline("blind", Text("질문 문형마다 가장 흔한 답", "The usual answer to each wording"), 12.3),
-            Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 13.5),
+            Baseline("blind", Text("이미지 없이 ‘알 수 없음’만 답하기", "Always declining, without the picture"), 13.5),
         ),
         columns=(
             ScoreColumn(Text("적힌 값", "Printed"), "reading", "printed"),

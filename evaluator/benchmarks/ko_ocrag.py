@@ -100,7 +100,7 @@ class KoOCRAG(Benchmark):
             average,
             hint=Text(
                 "ROUGE-1 대신 엄격 ROUGE-1을 넣은 네 지표의 평균입니다. 순위는 이 값으로 매깁니다.",
-                "Average of the four metrics with strict ROUGE-1 in place of ROUGE-1. It ranks.",
+                "Average of the four metrics with strict ROUGE-1 in place of ROUGE-1. This is the ranking metric.",
             ),
             on_hub=False,
         ),

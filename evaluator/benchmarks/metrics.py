@@ -34,6 +34,11 @@ class Metric:
     hint: Text | None = None
     column: bool = True  # whether the board shows it unless a visitor chooses otherwise
     on_hub: bool = True  # whether it is published on model pages of the Hub
+    order: Text | None = None  # its title in "… 높은 순", if the title alone does not read as a score
+
+    @property
+    def order_title(self) -> Text:
+        return self.order or self.title
 
     @property
     def is_mean(self) -> bool:

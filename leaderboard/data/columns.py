@@ -98,19 +98,19 @@ PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # the c
 RUN_COLUMNS = (
     Column(
         "reasoning",
-        Text("사고 토큰", "Reasoning tokens"),
+        Text("추론 토큰", "Reasoning tokens"),
         "reasoning_tokens",
         "whole",
-        hint=Text("답변당 평균 사고 토큰 수", "Average number of reasoning tokens per answer"),
+        hint=Text("답변당 평균 추론 토큰 수", "Average number of reasoning tokens per answer"),
         export=("reasoning_tokens",),
     ),
     Column(
         "reasoning_right",
-        Text("정답당 사고 토큰", "Reasoning tokens per correct answer"),
+        Text("정답당 추론 토큰", "Reasoning tokens per correct answer"),
         "reasoning_per_right",
         "whole",
         hint=Text(
-            "사고 토큰 합계를 정답 수로 나눈 값", "Total reasoning tokens divided by the number of correct answers"
+            "추론 토큰 합계를 정답 수로 나눈 값", "Total reasoning tokens divided by the number of correct answers"
         ),
         default=False,
         export=("reasoning_per_right",),
@@ -123,8 +123,8 @@ RUN_COLUMNS = (
         order="ascending",
         order_label=Text("지연 시간 짧은 순", "Latency, lowest first"),
         hint=Text(
-            f"문항을 하나씩 풀 때(배치 크기 1) 걸린 시간의 중앙값입니다. {_TIMED_WHOLE}에서는 전처리와 풀이에 걸린 전체 시간을 문항 수로 나눕니다. 값에 마우스를 올리면 하드웨어가 표시됩니다.",
-            f"Median time per item at batch size 1. For {_TIMED_WHOLE}, the total time of preprocessing and inference divided by the number of items. Hover over a value to see the hardware.",
+            f"문항을 하나씩 풀 때(배치 크기 1) 걸린 시간의 중앙값입니다. {_TIMED_WHOLE}에서는 전처리와 풀이에 걸린 전체 시간을 문항 수로 나눕니다. 하드웨어는 값 아래에 있습니다.",
+            f"Median time per item at batch size 1. For {_TIMED_WHOLE}, the total time of preprocessing and inference divided by the number of items. The hardware is named below the value.",
         ),
         unit=Text("ms/문항", "ms/item"),
         export=("latency_ms", "hardware", "outcome"),
@@ -151,8 +151,8 @@ RUN_COLUMNS = (
         order="ascending",
         order_label=Text("답변 토큰 적은 순", "Tokens per answer, fewest first"),
         hint=Text(
-            "답변당 생성한 평균 토큰 수 (사고 포함)",
-            "Average number of generated tokens per answer, including thinking",
+            "답변당 생성한 평균 토큰 수 (추론 포함)",
+            "Average number of generated tokens per answer, including reasoning",
         ),
         default=False,
         export=("tokens_per_answer",),
@@ -184,12 +184,12 @@ RANK = "score"  # the sort key of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
 LADDER_COLUMN = Column(
     "ladder",
-    Text("처음 무너지는 화질", "Fails first on"),
+    Text("점수가 처음 크게 떨어지는 화질", f"First picture quality that costs over {BIG_LOSS:g} points"),
     cell="ladder",
     compute=first_big_loss,
     numeric=False,
     hint=Text(
-        f"원본 이미지보다 점수가 {BIG_LOSS:g}점 넘게 떨어지는 첫 단계입니다. 단계 순서: 스캔, 사진, 팩스, 72dpi, 두 번 압축",
+        f"원본 이미지보다 점수가 {BIG_LOSS:g}점 넘게 떨어지는 첫 단계입니다. 단계 순서: 스캔, 사진, 팩스, 72dpi, 재압축",
         f"The first kind of degraded picture on which the model loses more than {BIG_LOSS:g} points against the clean one.",
     ),
 )
@@ -215,7 +215,7 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
         cell="metric",
         metric=metric.name,
         order="descending",
-        order_label=Text(f"{metric.title.ko} 높은 순", f"{metric.title.en}, highest first"),
+        order_label=Text(f"{metric.order_title.ko} 높은 순", f"{metric.title.en}, highest first"),
         hint=metric.hint,
         optional=optional,
         default=metric.column,

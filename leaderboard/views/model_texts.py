@@ -3,7 +3,7 @@
 from submissions.texts.text import Text
 
 MODEL_TEXTS: dict[str, Text] = {
-    "best_of_size": Text("같은 크기의 최고 모델과 차이", "Compared with the best model of its size"),
+    "best_of_size": Text("같은 크기의 다른 모델 중 최고와의 차이", "Difference to the best other model of its size"),
     "rank_of": Text("{n}건 중 {rank}위", "{rank} of {n}"),
     "strengths": Text("중앙값보다 높은 영역:", "Above the median on:"),
     "weaknesses": Text("중앙값보다 낮은 영역:", "Below the median on:"),
@@ -41,14 +41,14 @@ MODEL_TEXTS: dict[str, Text] = {
         "한 번에 {n}개까지 비교합니다. 제외한 모델: {models}", "At most {n} models are compared. Left out: {models}"
     ),
     "model_description": Text(
-        "{model}의 한국어 시각-언어·기계독해 벤치마크 점수, 신뢰구간, 재현 방법",
+        "{model}의 한국어 비전-언어·기계독해 벤치마크 점수, 신뢰구간, 재현 방법",
         "Scores of {model} on Korean vision-language and machine-reading benchmarks, with intervals and how to reproduce them",
     ),
     "made_from": Text("베이스 모델: {model}", "base model: {model}"),
     "against_base": Text("베이스 모델({model}) 대비 {d}점", "vs. base model {model}: {d} points"),
     "interval_of": Text("95% 신뢰구간 {low} ~ {high}", "95% CI {low} to {high}"),
     "base_model": Text("베이스 모델", "Base model"),
-    "unfinished": Text("사고 도중 잘린 답변", "Answers cut off while thinking"),
+    "unfinished": Text("추론 도중 잘린 답변", "Answers cut off while reasoning"),
     "decoding": Text("디코딩", "Decoding"),
     "decoding_greedy": Text("그리디", "greedy"),
     "decoding_repository": Text("저장소 설정", "repository settings"),
@@ -62,7 +62,7 @@ MODEL_TEXTS: dict[str, Text] = {
         "The API does not support setting a temperature, so the provider's defaults were used.",
     ),
     "answer_budget": Text("답변 최대 {n}토큰", "answers up to {n} tokens"),
-    "reasoning_budget": Text("사고 최대 {n}토큰", "reasoning up to {n} tokens"),
+    "reasoning_budget": Text("추론 최대 {n}토큰", "reasoning up to {n} tokens"),
     "dropped": Text("적용하지 않은 저장소 설정: {names}", "repository settings not applied: {names}"),
     "batches_tried": Text(
         "점수가 달라져 쓰지 않은 배치 크기: {sizes}", "batch sizes rejected because scores changed: {sizes}"

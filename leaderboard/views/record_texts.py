@@ -3,7 +3,7 @@
 from submissions.texts.text import Text
 
 RECORD_TEXTS: dict[str, Text] = {
-    "record": Text("기록", "Record"),
+    "record": Text("검증 기록", "Verification record"),
     "reproductions": Text("제작사 발표 점수 재현", "Reproductions of reported scores"),
     "reproductions_note": Text(
         "제작사나 논문이 발표한 점수가 직접 평가한 점수의 95% 신뢰구간 안에 있으면 재현된 것으로 봅니다.",
@@ -14,7 +14,7 @@ RECORD_TEXTS: dict[str, Text] = {
         "{n} reported scores have not been evaluated here yet.",
     ),
     "no_reproductions": Text(
-        "제작사 발표 점수가 있는 모델 가운데 같은 분할로 직접 평가한 모델이 아직 없습니다. 모델을 제출하면 여기에 표시됩니다.",
+        "제작사 발표 점수가 있는 모델 가운데 같은 테스트 세트로 직접 평가한 모델이 아직 없습니다. 모델을 제출하면 여기에 표시됩니다.",
         "No model with a reported score has been evaluated here on the same split yet. Submit one and it will appear here.",
     ),
     "reproduction": Text(
@@ -30,7 +30,7 @@ RECORD_TEXTS: dict[str, Text] = {
     ),
     "reported_score": Text("제작사 발표", "Reported"),
     "measured": Text("직접 평가", "Verified"),
-    "measured_with": Text("평가 조건", "Evaluated with"),
+    "measured_with": Text("평가 조건", "Conditions"),
     "verdict": Text("판정", "Verdict"),
     "verdict_reproduced": Text("재현됨", "reproduced"),
     "verdict_higher": Text("직접 평가가 더 높음", "verified score higher"),

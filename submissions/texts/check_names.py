@@ -42,7 +42,7 @@ CHECKS: dict[CheckName, Text] = {
     CheckName.TOKENIZER: Text("토크나이저와 프로세서", "Tokenizer and processor"),
     CheckName.CODE: Text("커스텀 코드", "Custom code"),
     CheckName.MEMORY: Text("필요한 메모리", "Memory needed"),
-    CheckName.THINKING: Text("사고(thinking) 모드", "Thinking mode"),
+    CheckName.THINKING: Text("추론(thinking) 설정", "Reasoning mode"),
     CheckName.OPT_OUT: Text("소유자의 평가 거부(opt-out) 여부", "Owner opt-out"),
     CheckName.INPUTS: Text("입력 형식", "Input types"),
     CheckName.TEMPLATE: Text("채팅 템플릿", "Chat template"),

@@ -158,8 +158,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The chat template drops the question. It must render the content of the user message.",
     ),
     RefusalCode.NO_THINKING_SWITCH: Text(
-        "이 모델의 채팅 템플릿이나 API는 이 사고 모드를 지원하지 않습니다. 표시된 모드를 고르거나 ‘모델 기본값’으로 두고 제출해 주세요.",
-        "This model's chat template or API does not support this thinking mode. Choose one of the modes listed, or leave it at “Model default”.",
+        "이 모델의 채팅 템플릿이나 API는 이 추론 설정을 지원하지 않습니다. 표시된 설정을 고르거나 ‘모델 기본값’으로 두고 제출해 주세요.",
+        "This model's chat template or API does not support this reasoning mode. Choose one of the modes listed, or leave it at “Model default”.",
     ),
     RefusalCode.NO_IMAGE_INPUT: Text(
         "이미지를 입력받지 못하는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",
@@ -198,7 +198,7 @@ REFUSALS: dict[RefusalCode, Text] = {
         "There is no usable chat template. Upload a valid chat_template.jinja.",
     ),
     RefusalCode.SHORT_CONTEXT: Text(
-        "컨텍스트 길이가 질문과 답변을 담기에 짧습니다. 컨텍스트가 더 긴 모델을 제출해 주세요.",
+        "질문과 답변을 담기에는 컨텍스트 길이가 짧습니다. 컨텍스트가 더 긴 모델을 제출해 주세요.",
         "The context length is too short for a question and its answer. Submit a model with a longer context.",
     ),
     RefusalCode.OPTED_OUT: Text(
@@ -206,7 +206,7 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The model's owner has opted out of this leaderboard. Contact the owner.",
     ),
     RefusalCode.SUBMITTED: Text(
-        "이미 접수된 제출입니다. 대기열에서 상태를 확인하세요. 새 커밋이나 다른 정밀도는 다시 제출할 수 있습니다.",
+        "이미 접수된 요청입니다. 대기열에서 상태를 확인하세요. 새 커밋이나 다른 정밀도는 다시 제출할 수 있습니다.",
         "This has already been submitted; see the queue for its status. You can submit a new commit or another precision.",
     ),
     RefusalCode.QUOTA_SPENT: Text(

@@ -153,7 +153,7 @@ def test_import_infochartqa_reads_split(tmp_path: Path, kind: str) -> None:
     assert first.links == ("https://charts.example/04514.png",)
     assert (first.id, first.extra["question_type_id"], first.crops) == ("visual_basic-5", 72, ((1, 2, 10, 12),))
     assert first.question == "Which is highest?\n\nOne word." and second.crops == ()
-    assert first.buckets == {"subset": "visual_basic", "question_type": "72"}
+    assert first.buckets == {"subset": "visual_basic", "answer_form": "exact_number"}
     assert len(imported.rejected) == len(rows) - 2
 
 
