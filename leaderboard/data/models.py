@@ -111,7 +111,10 @@ def model_rows(boards: Boards) -> list[ModelRow]:
 
 
 def overall_order(model: ModelRow) -> tuple[object, ...]:
-    """Return the sort key of a model: what was measured first, by overall score on images, then on pages, then by name."""
+    """Return the sort key of a model: what was measured first, by overall score on images, then on pages.
+
+    Models with the same overall score, such as those of one family, are sorted by their mean score, then by name.
+    """
     key: list[object] = []
     for group in get_args(Inputs):
         overall = model.overall.get(group)
@@ -121,7 +124,8 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
             names = (name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group)
             place = 1 if any(model.rank_by(name, "verified") for name in names) else 3
         key += [place, -overall.score if overall else 0.0]
-    return *key, model.model.casefold()
+    scores = [cell.row.score or 0.0 for cell in model.cells.values() if cell.rank]
+    return *key, -sum(scores) / max(1, len(scores)), model.model.casefold()
 
 
 def shared_benchmarks(models: Sequence[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:

@@ -9,12 +9,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import Query
 from leaderboard.edition.build import Edition, build
 from leaderboard.views.location import LANGUAGE_FOLDERS
 from scripts.support.records import result_of
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
-from tests.browser.conftest import WIDTHS
+from tests.browser.conftest import WIDTHS, Site
 
 ROWS = "#rows tbody tr:not([hidden], .hn-kind)"
 
@@ -59,6 +60,39 @@ def test_search_filters_and_sort_in_the_browser(edition: str, page: Page) -> Non
     page.get_by_role("link", name="이 페이지를 한국어로 보기").click()
     expect(page.locator("h1")).to_contain_text("InfoChartQA")
     assert page.url == f"{edition}/infochartqa.html"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ㄱㅂ",
+        "국ㅂ",
+        "젬ㅁ",
+        "콩",
+        "org:lg",
+        "org:알리바바",
+        "license:apache",
+        "hardware:a100",
+        "qwen 7b",
+        "QWEN",
+        "o/alpha",
+        "nothing at all",
+    ],
+)
+def test_search_finds_what_the_live_board_finds(edition: str, page: Page, site: Site, words: str) -> None:
+    page.goto(f"{edition}/en/ko-vqa.html")
+    page.get_by_label("Search models").fill(words)
+    found = len(site.board.view().select("ko-vqa", Query(words=words)))
+    expect(page.locator(ROWS)).to_have_count(found)
+    expect(page.locator("#rows [data-found]")).to_have_text(f"Results: {found}")
+    expect(page.locator("#announced")).to_have_text(f"Results: {found}")
+
+
+def test_missing_page_leads_back(edition: str, page: Page) -> None:
+    page.goto(f"{edition}/en/404.html")
+    expect(page.locator("h1")).to_have_text("Page not found")
+    page.get_by_role("link", name="KO-VQA").first.click()
+    expect(page.locator(ROWS).first).to_be_visible()
 
 
 def test_charts_downloads_and_copying(edition: str, page: Page) -> None:

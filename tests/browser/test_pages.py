@@ -15,7 +15,7 @@ from scripts.support.records import request_numbered
 from submissions.records.request import Progress, Stage
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
-from tests.browser.conftest import DESKTOP, PHONE, WIDTHS, Seen, Site, drawn_charts
+from tests.browser.conftest import DESKTOP, PHONE, VIEWS, WIDTHS, Seen, Site, drawn_charts
 
 SUPPORTED = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that the tiny models can be submitted to
 MAX_TABS = 150  # presses of the Tab key to reach any element of a page
@@ -55,6 +55,74 @@ def test_phone_shows_rows_on_first_screen(seen: Seen) -> None:
         expect(row).to_be_in_viewport()
         expect(seen.page.locator("#pages a[aria-current]")).to_be_in_viewport(ratio=0.9)  # the line of links scrolls
         seen.assert_fits()
+
+
+@pytest.mark.parametrize("seen", VIEWS, indirect=True, ids=str)
+def test_first_row_is_near_the_top(seen: Seen) -> None:
+    """It is at most 340 pixels down on a desktop, and 240 on a phone."""
+    for path in ("", *BENCHMARKS):
+        seen.open(path)
+        row = seen.page.locator("#rows tbody tr:not(.hn-kind)").first
+        box = row.bounding_box()
+        assert box and box["y"] <= (240 if seen.width == 390 else 340), (path, box)
+
+
+@PHONE
+def test_name_rank_and_ranking_score_are_in_view_on_a_phone(seen: Seen) -> None:
+    for path in ("", "ko-vqa", "korquad-2"):
+        seen.open(path)
+        cells = seen.page.locator("#rows tbody tr:not(.hn-kind)").first.locator("> *")
+        for number in range(3):  # rank, name, overall or ranking score
+            box = cells.nth(number).bounding_box()
+            assert box and box["x"] + box["width"] <= seen.width, (path, number, box)
+        scroll = seen.page.locator(".hn-scroll").first
+        scroll.evaluate("e => { e.scrollLeft = 300; }")
+        box = cells.nth(1).bounding_box()
+        assert box and 0 <= box["x"] < 80, "the name stays in view"
+        assert scroll.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "the table has no height of its own"
+
+
+@DESKTOP
+def test_pages_fit_into_320_pixels(seen: Seen) -> None:
+    seen.page.set_viewport_size({"width": 320, "height": 700})
+    for path in ("", "ko-vqa", "models", "compare", "record", "queue", "submit", "about", "models/o/alpha"):
+        seen.open(path)
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320, path
+
+
+@DESKTOP
+def test_filters_open_without_moving_their_button(seen: Seen) -> None:
+    for path in ("", "ko-vqa"):
+        seen.open(path)
+        button = seen.page.locator("#filters summary")
+        before = button.bounding_box()
+        button.click()
+        expect(seen.page.locator("#panel")).to_be_visible()
+        assert button.bounding_box() == before
+
+
+@DESKTOP
+def test_preset_answers_a_common_question(seen: Seen) -> None:
+    seen.open("")
+    page = seen.page
+    page.get_by_role("link", name=seen.t("preset_small_tables")).click()
+    page.wait_for_url("**sort=tables**")
+    expect(page.locator("#presets [aria-current]")).to_have_text(seen.t("preset_small_tables"))
+    expect(page.locator("#panel input[name=commercial][value=yes]")).to_be_checked()
+    expect(page.locator("#announced")).not_to_be_empty()
+    page.get_by_role("link", name=seen.t("preset_family")).click()
+    page.wait_for_url("**family=1**")
+    expect(page.locator("#panel input[name=family]")).to_be_checked()
+
+
+@DESKTOP
+def test_every_mark_is_explained_below_the_table(seen: Seen) -> None:
+    """No hint exists only as a title, which touch and keyboard do not show."""
+    for path in ("", "ko-vqa", "ko-fresh", "models/o/alpha", "record"):
+        seen.open(path)
+        titles = seen.page.locator("main [title]").all()
+        shown = seen.page.locator("#terms").text_content() or "" if seen.page.locator("#terms").count() else ""
+        assert all((title.get_attribute("title") or "") in shown for title in titles), path
 
 
 @PHONE

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from leaderboard.data.finder import Finder, find_models
+from leaderboard.data.finder import PRESETS, Finder, find_models
 from leaderboard.data.licences import commercial_use, licence_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
@@ -31,6 +31,43 @@ from submissions.store.base import Store
 )
 def test_commercial_use_is_the_strictest_known(licence: str | None, commercial: str | None) -> None:
     assert commercial_use(licence) == commercial
+
+
+@pytest.fixture
+def family_board(store: Store, make_request: Make) -> LiveBoard:
+    """Return a board with a model, two models made from it of which one is better, and another model."""
+    results = []
+    for model, em, base in (
+        ("o/base", 60.0, None),
+        ("o/tuned", 65.0, "o/base"),
+        ("o/tuned-again", 62.0, "o/tuned"),
+        ("p/other", 50.0, None),
+    ):
+        for benchmark in ("ko-vqa", "ko-vdc"):
+            result = evaluated(make_request(model_id=model, benchmark=benchmark), em)
+            results.append(result.evolve(config=result.config.model_copy(update={"base_model": base})))
+    store.commit({result.path: result.to_bytes() for result in results}, store.head(), "results")
+    return LiveBoard(store)
+
+
+def test_best_of_families_is_the_first_model_of_each(family_board: LiveBoard) -> None:
+    view = family_board.view()
+    names = [model.model for model in find_models(view, Finder(words="o/", family=True))]
+    assert names == ["o/tuned"]
+    assert [model.model for model in find_models(view, Finder(words="base", family=True))] == ["o/base"]
+    assert Finder.from_params(Finder(family=True).params()) == Finder(family=True)
+
+
+@pytest.mark.parametrize("sort", ["score", "name", "f1"])
+def test_table_shows_best_of_families_in_any_order(family_board: LiveBoard, sort: str) -> None:
+    rows = family_board.view().select("ko-vqa", Query(verified=True, family=True, sort=sort))
+    assert [r.row.model for r in rows] == ["o/tuned", "p/other"]
+    assert Query.from_params(Query(family=True).filters()).family
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_survive_their_address(name: str) -> None:
+    assert Finder.from_params(PRESETS[name].params()) == PRESETS[name]
 
 
 def test_every_licence_has_a_source() -> None:

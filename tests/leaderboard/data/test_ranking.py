@@ -11,7 +11,7 @@ import pytest
 from evaluator.statistics.holm import holm
 from leaderboard.data.comparison import base_difference
 from leaderboard.data.rank_changes import rank_changes
-from leaderboard.data.ranking import RankedRow, is_outdated, ranked
+from leaderboard.data.ranking import RankedRow, Tie, is_outdated, ranked
 from leaderboard.data.significance import paired_verdicts
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
@@ -93,6 +93,23 @@ def test_rank_changes_match_ranking_of_older_rows(make_request: Make) -> None:
 
 def without_interval(row: BoardRow) -> BoardRow:
     return replace(row, kind="reported", intervals={})
+
+
+def test_ties_end_before_first_row_that_is_significantly_behind(make_request: Make) -> None:
+    rows = [row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 58.0, 55.0, 30.0, 28.0, 2.0)]
+    board = ranked(rows, "ko-vdc")
+    assert [r.tie for r in board] == [Tie(1, 3, 3)] * 3 + [Tie(4, 5, 2)] * 2 + [Tie(6, 6, 1)]
+    assert [r.is_tied for r in board] == [True] * 5 + [False]
+
+
+def test_rows_with_one_score_are_tied(make_request: Make) -> None:
+    board = ranked([row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 60.0, 2.0)], "ko-vdc")
+    assert [(r.rank, r.is_tied) for r in board] == [(1, True), (1, True), (3, False)]
+
+
+def test_rows_without_interval_have_no_tie(make_request: Make) -> None:
+    rows = [without_interval(row(make_request(benchmark="ko-vdc"), em)) for em in (60.0, 59.0)]
+    assert [r.tie for r in ranked(rows, "ko-vdc")] == [None, None]
 
 
 def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
