@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import model_rows, summary
-from leaderboard.data.rank_changes import RankChange, rank_changes
+from leaderboard.data.rank_changes import RankChange, rank_changes, shared_before
 from leaderboard.data.ranking import ranked
 from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.reproductions import with_annotations
@@ -22,6 +22,7 @@ from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.operator import Commitment, Retirement
+from submissions.records.options import Inputs
 from submissions.records.result import EvalResult, PairedScores, PublicAnswers
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, queue_reader
@@ -74,6 +75,7 @@ class LiveBoard:
         self._failed = 0  # refreshes, for another reason than the store counts
         self._version = ""
         self._changes: list[RankChange] = []
+        self.shared_before: dict[Inputs, tuple[str, ...]] = {}  # benchmarks of the overall score, before RECENT
         self._view = View(Snapshot("", {}))
         self._view = self._read(self._view.snapshot)  # the published rows, whether the store answers or not
         self.fresh_view()
@@ -182,7 +184,9 @@ class LiveBoard:
                 self._count_commits(head, before)
             version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
             if version != self._version:
-                self._changes = rank_changes(self._view.boards, datetime.now(UTC) - RECENT)
+                since = datetime.now(UTC) - RECENT
+                self._changes = rank_changes(self._view.boards, since)
+                self.shared_before = shared_before(self._view.boards, since)
                 self._version = version
             self.reached, self._away = datetime.now(UTC), False
         except Exception as error:  # the last view is better than none

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, get_args
@@ -41,6 +41,10 @@ class ModelRow:
     def is_measured(self) -> bool:
         """Whether the model was measured on the test set of at least one benchmark."""
         return any(cell.row.kind == "verified" and not cell.row.is_sample for cell in self.cells.values())
+
+    def ranked_on(self, kind: ResultKind) -> frozenset[str]:
+        """Return the benchmarks on which a row of this kind stands for the model and has a rank."""
+        return frozenset(name for name in self.cells if self.rank_by(name, kind))
 
     def rank_by(self, benchmark: str, kind: ResultKind) -> int | None:
         """Return the model's rank on a benchmark if the row that stands for it is of this kind."""
@@ -95,7 +99,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             model.cells[name] = standing_row(own)
     family_of = families(boards)
     for kind in get_args(ResultKind):
-        for group, shared in shared_benchmarks(list(models.values()), kind).items():
+        for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
             compared = [model for model in models.values() if all(model.rank_by(name, kind) for name in shared)]
             totals = dict.fromkeys((model.model for model in compared), 0.0)
             for name in shared:
@@ -128,14 +132,14 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
     return *key, -sum(scores) / max(1, len(scores)), model.model.casefold()
 
 
-def shared_benchmarks(models: Sequence[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score of each group is averaged over, for measured or for reported results.
+def shared_benchmarks(ranked_on: Iterable[frozenset[str]]) -> dict[Inputs, tuple[str, ...]]:
+    """Return the benchmarks that the overall score of each group is averaged over.
 
-    These are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest.
+    `ranked_on` are the benchmarks on which each model has a rank, for measured or for reported results. Those chosen are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest.
     Groups in which fewer than two models share benchmarks are left out.
     """
     found: dict[Inputs, tuple[str, ...]] = {}
-    ranked = Counter(frozenset(name for name in model.cells if model.rank_by(name, kind)) for model in models)
+    ranked = Counter(ranked_on)
     for group in get_args(Inputs):
         names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
         sets = [chosen for size in range(2, len(names) + 1) for chosen in combinations(names, size)]

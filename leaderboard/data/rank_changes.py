@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from leaderboard.data.models import shared_benchmarks
 from leaderboard.data.ranking import Boards, RankedRow, standing_rows
+from submissions.records.options import Inputs, ResultKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +14,7 @@ class RankChange:
     """A model that is new on a benchmark or has another rank than before."""
 
     benchmark: str
+    kind: ResultKind
     model: str
     before: int | None  # None: the model is new
     after: int
@@ -32,11 +35,22 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
             for kind in {r.row.kind for r in shown}:  # measured and reported results are ranked separately
                 before = _best_ranks([r for r in old if r.row.kind == kind])
                 changes += (
-                    RankChange(benchmark, model, before.get(model), rank)
+                    RankChange(benchmark, kind, model, before.get(model), rank)
                     for model, rank in _best_ranks([r for r in shown if r.row.kind == kind]).items()
                     if rank != before.get(model)
                 )
     return sorted(changes, key=_sort_key)
+
+
+def shared_before(boards: Boards, since: datetime) -> dict[Inputs, tuple[str, ...]]:
+    """Return the benchmarks that the overall score of measured models was averaged over before a time."""
+    ranked_on: dict[str, set[str]] = {}
+    for benchmark, rows in boards.items():
+        for r in rows:
+            is_old = r.row.date is None or r.row.date < since.timestamp()
+            if r.rank is not None and r.row.kind == "verified" and is_old:
+                ranked_on.setdefault(r.row.model, set()).add(benchmark)
+    return shared_benchmarks(frozenset(names) for names in ranked_on.values())
 
 
 def _sort_key(change: RankChange) -> tuple[int, int, str]:

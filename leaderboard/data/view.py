@@ -122,7 +122,9 @@ class View:
     @cached_property
     def shared_benchmarks(self) -> dict[ResultKind, dict[Inputs, tuple[str, ...]]]:
         """The benchmarks of the overall scores, for measured and for reported results."""
-        return {kind: shared_benchmarks(self.models, kind) for kind in get_args(ResultKind)}
+        return {
+            kind: shared_benchmarks(model.ranked_on(kind) for model in self.models) for kind in get_args(ResultKind)
+        }
 
     @cached_property
     def counts(self) -> dict[str, int]:

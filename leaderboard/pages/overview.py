@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, get_args
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import AGAINST, has_data
 from leaderboard.data.finder import PRESETS, Finder, column_heads, find_models, places
 from leaderboard.data.live_board import LiveBoard
@@ -43,6 +44,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         presets=PRESETS,
         counted=view.counted_models,
         changes=board.changes()[:MAX_CHANGES],
+        other_benchmarks=_other_benchmarks(board, view),
         more=shown + ROWS_PER_PAGE,
         **_table(view, finder, models, shown),
     )
@@ -54,6 +56,17 @@ def overview_rows(board: LiveBoard, here: Location) -> str:
     return render(
         "overview_table.html", here.language, here=here, **_table(view, Finder(), view.models, len(view.models))
     )
+
+
+def _other_benchmarks(board: LiveBoard, view: View) -> list[tuple[str, str, str]]:
+    """Return the groups whose overall score is averaged over other benchmarks than before, with their old and new titles."""
+    found: list[tuple[str, str, str]] = []
+    for group, names in view.shared_benchmarks["verified"].items():
+        before = board.shared_before.get(group, ())
+        if before and before != names:
+            old, new = (", ".join(BENCHMARKS[name].card.title for name in each) for each in (before, names))
+            found.append((group, old, new))
+    return found
 
 
 def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -> dict[str, Any]:

@@ -114,6 +114,10 @@ TEXTS: dict[str, Text] = {
     "constant": Text("늘 같은 답", "one answer to all"),
     "chance": Text("무작위 선택", "chance"),
     "changes": Text("지난 7일의 변화", "Changes in the last 7 days"),
+    "other_benchmarks": Text(
+        "{overall} 점수를 내는 벤치마크가 바뀌었습니다: {old} → {new}. 이 때문에 종합 순위가 달라졌을 수 있습니다.",
+        "{overall} is averaged over other benchmarks than before: {old} → {new}. Overall ranks may have changed for that reason.",
+    ),
     "no_changes": Text("지난 7일 동안 순위가 바뀌지 않았습니다.", "No ranks have changed in the last 7 days."),
     "new_at_rank": Text("신규 {n}위", "new at rank {n}"),
     "rank_moved": Text("{before}위 → {after}위", "rank {before} → {after}"),

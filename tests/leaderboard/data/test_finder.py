@@ -54,7 +54,7 @@ def test_best_of_families_is_the_first_model_of_each(family_board: LiveBoard) ->
     view = family_board.view()
     names = [model.model for model in find_models(view, Finder(words="o/", family=True))]
     assert names == ["o/tuned"]
-    assert [model.model for model in find_models(view, Finder(words="base", family=True))] == ["o/base"]
+    assert [model.model for model in find_models(view, Finder(words="o/base", family=True))] == ["o/base"]
     assert Finder.from_params(Finder(family=True).params()) == Finder(family=True)
 
 

@@ -176,10 +176,12 @@ def test_rank_changes_after_new_result(board: LiveBoard, store: Store, make_requ
     names_before = [r.row.model for r in before.boards["korquad-2"]]
     assert middling.config.model_name in names_before and best.config.model_name not in names_before
     changes = rank_changes(after.boards, since)
-    assert changes[0] == RankChange("korquad-2", best.config.model_name, None, 1)
+    assert changes[0] == RankChange("korquad-2", "verified", best.config.model_name, None, 1)
     assert (after.boards["korquad-2"][0].row.model, after.boards["korquad-2"][0].rank) == (best.config.model_name, 1)
     moved = [c for c in changes if c.before]
-    assert moved == [RankChange("korquad-2", middling.config.model_name, 1, 2)], "reported rows are ranked separately"
+    assert moved == [RankChange("korquad-2", "verified", middling.config.model_name, 1, 2)], (
+        "reported rows are ranked separately"
+    )
     assert rank_changes(before.boards, since) == []
 
 

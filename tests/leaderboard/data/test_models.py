@@ -16,7 +16,9 @@ from leaderboard.data.model_detail import model_page
 from leaderboard.data.models import distribution, model_rows, references, shared_benchmarks
 from leaderboard.data.rank_changes import RankChange
 from leaderboard.data.ranking import Boards, RankedRow, ranked
+from leaderboard.pages.overview import overview
 from leaderboard.views.figures import figure
+from leaderboard.views.location import Location
 from leaderboard.views.texts import Language
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
@@ -63,7 +65,7 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
         "korquad-2": board_of(make_request, "korquad-2", a=40, page=30),
     }
     models = model_rows(boards)
-    assert shared_benchmarks(models, "verified") == {"image": ("ko-vqa", "ko-vdc")}, (
+    assert shared_benchmarks(model.ranked_on("verified") for model in models) == {"image": ("ko-vqa", "ko-vdc")}, (
         "page benchmarks have no overall: there is only one of them"
     )
     assert overall(boards) == {
@@ -130,8 +132,8 @@ def test_changes_list_last_week(board: LiveBoard) -> None:
     assert [c.before is None for c in changes] == sorted((c.before is None for c in changes), reverse=True), (
         "new models come first"
     )
-    assert RankChange("ko-vqa", "b/new", None, 1) in changes
-    assert RankChange("ko-vqa", "a/old", 1, 2) in changes
+    assert RankChange("ko-vqa", "verified", "b/new", None, 1) in changes
+    assert RankChange("ko-vqa", "verified", "a/old", 1, 2) in changes
     assert {c.benchmark for c in changes} == {"ko-vqa", "korquad-2"}
 
 
@@ -193,3 +195,19 @@ def test_figure_escapes_markup_in_model_name(make_request: Make) -> None:
     for kind in charts_of("ko-vdc"):
         drawn = figure(kind, chart_data(kind, ranked([row], "ko-vdc")), BENCHMARKS["ko-vdc"], "en").to_json()
         assert "<a" not in drawn and "\\u003ca" not in drawn
+
+
+def test_overview_says_that_overall_score_has_other_benchmarks(store: Store, make_request: Make) -> None:
+    """Two models were ranked on two benchmarks; since last week, both and a third benchmark are shared."""
+    results = []
+    for model, em in (("a/one", 60.0), ("b/two", 50.0)):
+        for benchmark, days in (("ko-vqa", 30), ("ko-vdc", 30), ("ko-fresh", 1)):
+            results.append(evaluated(make_request(model_id=model, benchmark=benchmark), em, days))
+    store.commit({result.path: result.to_bytes() for result in results}, store.head(), "results")
+    board = LiveBoard(store)
+    board.refresh()
+    assert board.shared_before == {"image": ("ko-vqa", "ko-vdc")}
+    assert {c.before for c in board.changes()} == {None}, "no rank moved"
+    assert {c.benchmark for c in board.changes()} == {"ko-fresh"}
+    page = overview(board, Location("en"), "v")
+    assert "KO-VQA, KO-VDC → KO-VQA, KO-VDC, KO-FRESH" in page
