@@ -42,7 +42,7 @@ class Baseline:
 
 def constant_answer(score: float) -> Baseline:
     """Return the most that one answer to all questions, a dump or an echo earns on the sample set, in percent."""
-    return Baseline("constant", Text("늘 같은 답(예시 문항)", "One answer to all questions (sample set)"), score)
+    return Baseline("constant", Text("늘 같은 답(샘플 문항)", "One answer to all items (sample items)"), score)
 
 
 @dataclass(frozen=True)

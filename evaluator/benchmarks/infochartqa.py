@@ -112,7 +112,7 @@ class InfoChartQA(Benchmark):
             ScoreColumn(Text("시각 은유", "Visual metaphors"), "subset", "visual_metaphor"),
         ),
         summary=Text(
-            "인포그래픽 차트에 대한 질의응답입니다. 제작사가 발표한 EM은 인포그래픽에 대한 텍스트 질문의 정확도입니다.",
+            "인포그래픽 차트를 보고 질문에 답합니다. 제작사가 발표한 EM은 인포그래픽 텍스트 질문의 정확도입니다.",
             "Question answering over infographic charts. The reported EM is the accuracy on text questions about infographics.",
         ),
         source_url="https://github.com/CoolDawnAnt/InfoChartQA",

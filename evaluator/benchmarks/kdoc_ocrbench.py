@@ -59,8 +59,8 @@ class KDocOCRBench(Benchmark):
             "checks_passed",
             Text("통과율", "Checks passed"),
             hint=Text(
-                "페이지마다 문장·표·머리글 검사의 통과율을 평균한 값을, 모든 페이지에 걸쳐 평균했습니다. 머리글 제외와 정상 출력은 옮겨 쓴 문장과 표의 칸만큼만 셉니다. 순위는 이 값으로 매깁니다.",
-                "Mean over pages of the mean pass rate of a page's groups of tests. Headers and footers left out and sound output count only in proportion to the sentences and cells that were transcribed. This is the ranking metric.",
+                "페이지마다 문장·표·머리글 검사의 통과율을 평균한 값을, 모든 페이지에 걸쳐 평균했습니다. ‘머리글·바닥글 제외’와 ‘정상 출력’은 옮겨 쓴 문장과 표의 칸에 비례해서만 반영합니다. 순위는 이 값으로 매깁니다.",
+                "The pass rates of each page's groups of checks are averaged, and these averages are averaged over all pages. ‘Headers and footers left out’ and ‘Valid output’ count only in proportion to the sentences and cells that were transcribed. This is the ranking metric.",
             ),
         ),
         Metric(
@@ -69,12 +69,12 @@ class KDocOCRBench(Benchmark):
             olmocr_score,
             hint=Text(
                 "olmOCR-bench의 종합 점수입니다. 네 가지 검사의 통과율을 평균합니다.",
-                "olmOCR-bench's overall score: the mean of the pass rates of the four groups of tests.",
+                "olmOCR-bench's overall score: the mean of the pass rates of the four groups of checks.",
             ),
         ),
         replace(
             EM,
-            hint=Text("모든 검사를 통과한 페이지의 비율입니다.", "Share of pages that pass every test."),
+            hint=Text("모든 검사를 통과한 페이지의 비율입니다.", "Share of pages that pass every check."),
             column=False,
             on_hub=False,
         ),
@@ -85,10 +85,10 @@ class KDocOCRBench(Benchmark):
         ),
         Metric(
             SOUND,
-            Text("정상 출력", "Sound output"),
+            Text("정상 출력", "Valid output"),
             hint=Text(
                 "출력에 글자가 있고, 같은 말이 끝없이 되풀이되지 않으며, 한자·가나·이모지가 없는 페이지의 비율입니다(olmOCR-bench의 기본 검사).",
-                "Share of pages whose output has text, does not end in endless repetition, and has no Chinese, Japanese or emoji (olmOCR-bench's baseline test).",
+                "Share of pages whose output has text, does not end in endless repetition, and has no Chinese, Japanese or emoji (olmOCR-bench's baseline check).",
             ),
             on_hub=False,
             column=False,
@@ -102,7 +102,7 @@ class KDocOCRBench(Benchmark):
         axes=(Axis("category", Text("문서 종류", "Document type"), CATEGORIES),),
         summary=Text(
             "공공기관 문서 한 페이지를 Markdown으로 옮겨 씁니다. 문장이 있는지, 표의 칸이 이웃 칸과 맞는지, 머리글과 바닥글을 뺐는지 5만 6천여 개의 검사로 확인합니다.",
-            "Transcribe a page of a public body to Markdown. Some 56,000 tests check that sentences are present, that cells of tables have the right neighbours, and that headers and footers are left out.",
+            "Transcribe a page of a public-sector document to Markdown. Some 56,000 checks verify that sentences are present, that cells of tables have the right neighbours, and that headers and footers are left out.",
         ),
         source_url="https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2",
         baselines=(constant_answer(0.0),),

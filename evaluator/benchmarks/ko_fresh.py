@@ -83,7 +83,7 @@ VERSIONS = {
     "photo": Text("사진", "Photographed"),
     "fax": Text("팩스", "Faxed"),
     "72dpi": Text("저해상도(72dpi)", "72 dpi"),
-    "jpeg": Text("재압축", "JPEG twice"),
+    "jpeg": Text("재압축", "Recompressed"),
 }
 TWINS = {
     "original": Text("원본", "Original"),
@@ -111,10 +111,10 @@ class KoFresh(Benchmark):
         replace(F1, on_hub=False, column=False),
         Metric(
             "net",
-            Text("순점수", "Net"),
+            Text("순점수", "Net score"),
             lowest=-100.0,
             hint=Text(
-                "정답은 +1점, ‘알 수 없음’은 0점, 오답은 −1점(설명 고르기는 −1/3점)으로 계산한 평균입니다. 답할 수 없는 질문에서는 ‘알 수 없음’이 정답입니다. 모르면 모른다고 하는 모델이 더 높습니다.",
+                "정답은 +1점, ‘알 수 없음’은 0점, 오답은 −1점(설명 고르기는 −1/3점)으로 계산한 평균입니다. 답할 수 없는 질문에서는 ‘알 수 없음’이 정답입니다. 모를 때 모른다고 답하는 모델일수록 점수가 높습니다.",
                 "Mean of +1 for a right answer, 0 for declining and −1 for a wrong answer (−1/3 for a wrong description). Declining is the right answer to an unanswerable question. Higher for models that say so when they do not know.",
             ),
             on_hub=False,
@@ -130,7 +130,7 @@ class KoFresh(Benchmark):
         ),
         Metric(
             "attempt_rate",
-            Text("답변 시도", "Attempts"),
+            Text("답변 시도", "Answers attempted"),
             hint=Text(
                 "답할 수 있는 질문에 ‘알 수 없음’이라고 답하지 않은 비율입니다.",
                 "Share of answerable questions that the model did not decline.",
@@ -159,7 +159,7 @@ class KoFresh(Benchmark):
                 lowest=-100.0,
                 hint=Text(
                     f"같은 질문을 원본 대신 {title.ko} 이미지로 물었을 때 하락한 EM입니다.",
-                    f"EM lost when the same questions are asked about the {title.en.lower()} picture instead of the clean one.",
+                    f"EM lost when the same questions are asked about the {title.en.lower()} image instead of the clean one.",
                 ),
                 column=False,
                 on_hub=False,
@@ -176,17 +176,17 @@ class KoFresh(Benchmark):
             Axis("kind", Text("질문 유형", "Question type"), KINDS),
             Axis("layout", Text("자료 형태", "Layout"), LAYOUTS),
             Axis("reading", Text("읽기 방식", "Reading"), READINGS),
-            Axis("version", Text("이미지 상태", "Picture quality"), VERSIONS),
+            Axis("version", Text("화질", "Image quality"), VERSIONS),
             Axis("twin", Text("원본·쌍둥이 문항", "Original or twin"), TWINS),
         ),
         summary=Text(
             "분기마다 새로 만드는 가상의 통계표·보고서·차트·지도를 읽습니다. 차트에는 값이 적혀 있지 않아 눈금에서 읽어야 하고, 자료만으로 알 수 없는 질문도 있으며, 일부는 스캔·사진·팩스처럼 화질을 낮춘 이미지로 다시 묻습니다. 공개 전에는 누구도 미리 학습할 수 없고, 시드를 공개한 뒤에는 누구나 같은 문항을 다시 생성해 확인할 수 있습니다.",
-            "Invented tables, reports, charts and maps, regenerated each quarter. Charts show no values, which must be read from their scales; some questions cannot be answered; some pictures are asked about again scanned, photographed or faxed. No model can have been trained on them, and once the seed is revealed, anyone can regenerate and check them.",
+            "Invented tables, reports, charts and maps, regenerated each quarter. Charts show no values, which must be read from their scales; some questions cannot be answered; some are asked again on degraded images, such as scans, photos or faxes. Before they are published no model can have been trained on them, and once the seed is revealed, anyone can regenerate and check them.",
         ),
         source_url=None,
         access=Text(
             "운영자의 비밀 값과 그 뒤에 나온 공개 난수(drand)로 생성하고, 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 운영자의 평가 장비만 문항을 읽으며, API 모델은 첫 평가 때 제공자가 이미지와 질문을 보게 됩니다. 또한 생성 코드가 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
-            "Generated from the operator's secret and public randomness (drand) that came later; hashes are published before any evaluation. Until the seed is revealed only the operator's worker reads the set, and providers of API models see pictures and questions at their first run. The generator code is public, so models can be trained on similar items.",
+            "Generated from the operator's secret and public randomness (drand) that came later; hashes are published before any evaluation. Until the seed is revealed only the operator's evaluation machines read the set, and providers of API models see images and questions at the first evaluation. The generator code is public, so models can be trained on similar items.",
         ),
         skills={
             "tables": tuple(("layout", layout) for layout in ("table", "two_pages")),
@@ -196,11 +196,15 @@ class KoFresh(Benchmark):
         chance=5.5,  # a fifth of the items have four choices
         ladder="version",
         baselines=(
-            Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 56.5),
+            Baseline(
+                "baseline",
+                Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read only printed values, without error"),
+                56.5,
+            ),
             Baseline("baseline", Text("Tesseract OCR와 규칙", "Tesseract and rules"), 11.8),
             constant_answer(5.8),
-            Baseline("blind", Text("질문 문형마다 가장 흔한 답", "The usual answer to each wording"), 12.3),
-            Baseline("blind", Text("이미지 없이 ‘알 수 없음’만 답하기", "Always declining, without the picture"), 13.5),
+            Baseline("blind", Text("질문 문형마다 가장 흔한 답", "Most common answer to each question wording"), 12.3),
+            Baseline("blind", Text("이미지 없이 ‘알 수 없음’만 답하기", "Always declining, without the image"), 13.5),
         ),
         columns=(
             ScoreColumn(Text("적힌 값", "Printed"), "reading", "printed"),

@@ -108,7 +108,7 @@ class KoOCRAG(Benchmark):
             "wer",
             Text("1−WER", "1−WER"),
             hint=Text(
-                "단어 오류율(WER)을 1에서 뺀 값입니다. 높을수록 단어를 정확히 옮긴 것입니다.",
+                "단어 오류율(WER)을 1에서 뺀 값입니다. 높을수록 단어를 정확히 옮겼다는 뜻입니다.",
                 "1 minus the word error rate (WER). Higher means that words were transcribed more accurately.",
             ),
         ),
@@ -116,7 +116,7 @@ class KoOCRAG(Benchmark):
             "cer",
             Text("1−CER", "1−CER"),
             hint=Text(
-                "글자 오류율(CER)을 1에서 뺀 값입니다. 높을수록 글자를 정확히 옮긴 것입니다.",
+                "글자 오류율(CER)을 1에서 뺀 값입니다. 높을수록 글자를 정확히 옮겼다는 뜻입니다.",
                 "1 minus the character error rate (CER). Higher means that characters were transcribed more accurately.",
             ),
         ),
@@ -162,11 +162,11 @@ class KoOCRAG(Benchmark):
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(
             "제작사가 저작권과 데이터 유출을 이유로 일부 문항만 공개했습니다.",
-            "Its makers have released only a few pages, because of copyright and to prevent data leakage.",
+            "Its makers have released only some of the items, because of copyright and to prevent data leakage.",
         ),
         access=Text(
             "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 공개된 일부 문항은 누구나 학습에 썼을 수 있습니다.",
-            "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. Anyone may have trained on the public pages.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. Anyone may have trained on the public items.",
         ),
         skills={"transcription": (None,)},
         baselines=(constant_answer(0.0),),

@@ -67,7 +67,7 @@ class KoVDC(Benchmark):
         replace(
             STRICT_EM,
             hint=Text(
-                "답변이 끝내 고른 보기가 맞은 비율입니다. 공식 EM은 답변의 첫 글자만 봅니다.",
+                "답변이 최종적으로 고른 보기가 정답인 비율입니다. 공식 EM은 답변의 첫 글자만 봅니다.",
                 "Share of answers that settle on the right option. The official EM reads the first character only.",
             ),
             on_hub=False,
@@ -90,7 +90,7 @@ class KoVDC(Benchmark):
             consistency,
             hint=Text(
                 "보기 순서를 바꿔도 같은 설명을 고른 문항의 비율입니다.",
-                "Share of questions on which the same description is chosen in every order of the choices.",
+                "Share of items on which the same description is chosen in every order of the options.",
             ),
             column=False,
             on_hub=False,
@@ -104,7 +104,7 @@ class KoVDC(Benchmark):
         chance=25.0,
         summary=Text(
             "본문을 지운 문서의 표와 차트만 보고 네 가지 설명 중 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
-            "Choose which of four descriptions matches the tables and charts of a page without its body text. 200 questions from reports and press releases.",
+            "Choose which of four descriptions matches the tables and charts of a page without its body text. 200 items from reports and press releases.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(
@@ -121,7 +121,7 @@ class KoVDC(Benchmark):
         headline="em_strict",
         reported_headline="em",
         ranking_note=Text(
-            "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 답변의 첫 글자만 보므로 ‘정답: B’나 ‘(B)’는 틀린 것이 되고 ‘A chart shows …’로 시작하는 문장은 A를 고른 것이 됩니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
+            "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 답변의 첫 글자만 보므로 ‘정답: B’나 ‘(B)’는 오답이 되고 ‘A chart shows …’로 시작하는 문장은 A를 고른 답으로 처리됩니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
             "Verified results are ranked by strict EM, because the official rule (EM) reads the first character only: ‘정답: B’ and ‘(B)’ are wrong under it, and a sentence that begins with ‘A chart shows …’ chooses A. Reported scores have only the official EM and are ranked separately by it.",
         ),
         skills={"charts": (None,)},

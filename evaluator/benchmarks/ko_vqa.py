@@ -61,7 +61,7 @@ class KoVQA(Benchmark):
         axes=(Axis("domain", Text("분야", "Domain"), DOMAINS),),
         summary=Text(
             "한국어 공공 문서의 표와 차트를 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
-            "Read tables and charts in Korean public documents and answer with a number and unit. 15 domains × 100 questions.",
+            "Read tables and charts in Korean public documents and answer with a number and unit. 15 domains × 100 items.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(

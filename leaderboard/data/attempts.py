@@ -1,5 +1,6 @@
 """Count evaluations by model, organisation and base model. The best score of many attempts is weaker evidence."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,16 +28,26 @@ class Attempts:
 
 
 def attempts_of(rows: Sequence[BoardRow]) -> dict[str, Attempt]:
-    """Return the attempt of each measured result of a benchmark, by key. Reported results are not counted."""
+    """Return the attempt of each measured result whose model has several on a benchmark's test set, by key.
+
+    Reported results are not counted.
+    """
+    measured = [row for row in rows if row.kind == "verified" and row.role == "model"]
+    counts = Counter(map(_test_of, measured))
     groups: dict[tuple[str, str, str], list[BoardRow]] = {}
-    for row in rows:
-        if row.kind == "verified" and row.role == "model":
-            groups.setdefault((row.model, row.split, row.benchmark_version), []).append(row)
+    for row in measured:
+        test = _test_of(row)
+        if counts[test] > 1:
+            groups.setdefault(test, []).append(row)
     found = {}
     for group in groups.values():
         for number, row in enumerate(sorted(group, key=lambda row: (row.date or 0.0, row.key)), 1):
             found[row.key] = Attempt(number, len(group))
     return found
+
+
+def _test_of(row: BoardRow) -> tuple[str, str, str]:
+    return row.model, row.split, row.benchmark_version
 
 
 def all_attempts(boards: Boards) -> list[Attempts]:

@@ -67,7 +67,7 @@ def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
         case "time":
             return any(r.rank and (r.row.released or r.row.date) for r in rows)
         case "parts":
-            return any(r.row.packed_breakdown != "{}" for r in rows)
+            return any(r.row.packed_breakdown != b"{}" for r in rows)
         case _:
             return bool(chart_data(kind, list(islice(rows, MAX_SEARCHED))))
 

@@ -21,7 +21,7 @@ Order = Literal["ascending", "descending"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table: a field of BoardRow, a metric, or the headline score on some of the questions."""
+    """A column of the table: a field of BoardRow, a metric, or the headline score on some of the items."""
 
     key: str  # in URLs: ?columns=KEY, ?sort=KEY
     label: Text
@@ -138,7 +138,7 @@ RUN_COLUMNS = (
         order_label=Text("비용 낮은 순", "Cost, lowest first"),
         hint=Text(
             "1,000문항당 비용입니다. API는 제공자의 가격, 직접 실행한 모델은 장비 시간과 운영자가 정한 시간당 가격으로 계산합니다. 시간당 가격은 모델 페이지에 있습니다.",
-            "Cost of 1,000 questions: the provider's price for APIs, device time at the operator's hourly price for models that we ran. The hourly price is on the model's page.",
+            "Cost of 1,000 items: the provider's price for APIs, device time at the operator's hourly price for models that we ran. The hourly price is on the model's page.",
         ),
         unit=Text("USD/1,000문항", "USD/1,000 items"),
         export=("usd_per_1000",),
@@ -184,13 +184,15 @@ RANK = "score"  # the sort key of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
 LADDER_COLUMN = Column(
     "ladder",
-    Text("점수가 처음 크게 떨어지는 화질", f"First picture quality that costs over {BIG_LOSS:g} points"),
+    Text(
+        f"점수가 {BIG_LOSS:g}점 넘게 떨어지는 첫 화질", f"First image quality with a drop of over {BIG_LOSS:g} points"
+    ),
     cell="ladder",
     compute=first_big_loss,
     numeric=False,
     hint=Text(
         f"원본 이미지보다 점수가 {BIG_LOSS:g}점 넘게 떨어지는 첫 단계입니다. 단계 순서: 스캔, 사진, 팩스, 72dpi, 재압축",
-        f"The first kind of degraded picture on which the model loses more than {BIG_LOSS:g} points against the clean one.",
+        f"The first kind of degraded image on which the model loses more than {BIG_LOSS:g} points against the clean one. Order: scanned, photographed, faxed, 72 dpi, recompressed.",
     ),
 )
 

@@ -1,14 +1,13 @@
 """Export a benchmark's table as CSV, JSON or Parquet."""
 
+import csv
 import io
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args, get_origin, get_type_hints
-
-import pandas as pd
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.columns import MODEL_COLUMNS, RUN_COLUMNS
@@ -19,23 +18,27 @@ from submissions.records.index_rows import BoardRow
 HARMLESS = re.compile(r"[+-]|[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
 FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
 LINE = tuple("\t\r\n")  # start a new cell or row
+ROWS_PER_GROUP = 2000  # of a Parquet file; they are in memory at the same time
 RANKS: dict[str, type] = {"rank": int, "rank_best": int, "rank_worst": int}
 SCORE: dict[str, type] = {"score": float, "metric": str}  # what ranks the row
 
 
 def to_csv(rows: Sequence[RankedRow], benchmark: str) -> bytes:
-    return rows_to_csv(flat(rows), (*RANKS, *SCORE, *exported(benchmark)))
+    return rows_to_csv(_flat_rows(rows), (*RANKS, *SCORE, *exported(benchmark)))
 
 
-def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> bytes:
+def rows_to_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
     """Return rows as CSV in UTF-8 with a byte-order mark, which Excel needs for Korean.
 
     Text that a spreadsheet would read as a formula gets a leading '
-    (https://owasp.org/www-community/attacks/CSV_Injection). `columns` is used only if there are no rows.
+    (https://owasp.org/www-community/attacks/CSV_Injection).
     """
-    safe = [{name: _escape_formula(value) for name, value in row.items()} for row in rows]
-    content: str = _frame(safe, None if rows else columns).to_csv(index=False, lineterminator="\r\n")
-    return content.encode("utf-8-sig")
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, lineterminator="\r\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _escape_formula(value) for name, value in row.items()})
+    return buffer.getvalue().encode("utf-8-sig")
 
 
 def to_json(rows: Sequence[RankedRow], benchmark: str) -> bytes:
@@ -45,13 +48,17 @@ def to_json(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
     """Return a Parquet file whose column types do not depend on the rows, so that files of one benchmark can be joined."""
     import pyarrow as pa  # imported at the first download, because it takes 40 MB
+    from pyarrow.parquet import ParquetWriter
 
     arrow = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     names = [*RANKS, *SCORE, *exported(benchmark)]
     hints = get_type_hints(BoardRow) | RANKS | SCORE | {"date": str}
     schema = pa.schema([(name, arrow[_type(hints.get(name, float))]) for name in names])  # others are metrics
     buffer = io.BytesIO()
-    _frame(flat(rows), names).to_parquet(buffer, compression="zstd", index=False, schema=schema)
+    with ParquetWriter(buffer, schema, compression="zstd") as writer:
+        for start in range(0, len(rows), ROWS_PER_GROUP):
+            group = list(_flat_rows(rows[start : start + ROWS_PER_GROUP]))
+            writer.write_table(pa.Table.from_pylist(group, schema))
     return buffer.getvalue()
 
 
@@ -74,9 +81,14 @@ def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
 
     Scores are in percent, latencies in milliseconds per question, dates are ISO 8601.
     """
+    return list(_flat_rows(rows))
+
+
+def _flat_rows(rows: Sequence[RankedRow]) -> Iterator[dict[str, Any]]:
+    """Yield rows as `flat` returns them: those of a large board take much memory together."""
     names = {benchmark: exported(benchmark) for benchmark in {r.row.benchmark for r in rows}}
-    return [
-        {
+    for r in rows:
+        yield {
             "rank": r.rank,
             "rank_best": r.best,
             "rank_worst": r.worst,
@@ -84,8 +96,6 @@ def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
             "metric": r.row.headline,
             **_values(r.row, names[r.row.benchmark]),
         }
-        for r in rows
-    ]
 
 
 def exported(benchmark: str) -> list[str]:
@@ -107,11 +117,6 @@ def _values(row: BoardRow, names: Sequence[str]) -> dict[str, Any]:
 
 def _metric_names(benchmark: str) -> list[str]:
     return [metric.name for metric in BENCHMARKS[benchmark].metrics]
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a data frame of Python objects. With its own types, pandas would turn integers with gaps into floats."""
-    return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
 def _escape_formula(value: Any) -> Any:

@@ -71,9 +71,10 @@ class Summary:
 
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     leader = next((r for r in rows if r.rank), None)
-    with_rank = {r.row.model: r.row.kind for r in standing_rows(rows) if r.rank}
+    standing = standing_rows(rows)
+    with_rank = {r.row.model: r.row.kind for r in standing if r.rank}
     models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
-    return Summary(leader, distribution(rows), references(rows, benchmark), models)
+    return Summary(leader, distribution(standing), references(rows, benchmark), models)
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
@@ -96,7 +97,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
                 model.params = model.params or row.params
                 model.weights = model.weights or row.weights
                 model.license = model.license or row.license
-            model.cells[name] = standing_row(own)
+            model.cells[name] = standing_row(own) if len(own) > 1 else own[0]
     family_of = families(boards)
     for kind in get_args(ResultKind):
         for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
@@ -171,10 +172,10 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
 
 
 def distribution(rows: Sequence[RankedRow]) -> list[int]:
-    """Return the number of models in each bin from 0 to 100 percent, by the ranked row that stands for each."""
+    """Return the number of models in each bin from 0 to 100 percent, by the first ranked row of each."""
     counts = [0] * BINS
     seen: set[str] = set()
-    for ranked in standing_rows(rows):
+    for ranked in rows:
         if ranked.rank is not None and ranked.row.model not in seen:
             seen.add(ranked.row.model)
             counts[min(BINS - 1, int((ranked.row.score or 0.0) * BINS / 100))] += 1

@@ -26,9 +26,10 @@ class Reproduction:
 
 def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
     """Yield each reported score of one benchmark with each measurement of the same model and split."""
+    claimed = {row.model for row in rows if row.kind == "reported"}
     measured: dict[tuple[object, ...], list[BoardRow]] = {}
     for row in rows:
-        if row.kind == "verified" and row.retired is None:
+        if row.model in claimed and row.kind == "verified" and row.retired is None:
             measured.setdefault((row.model, row.split), []).append(row)
     for row in rows:
         if row.kind != "reported" or (reported := row.score) is None:
@@ -48,7 +49,7 @@ def with_annotations(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> li
 
     `retired` maps keys to reasons.
     """
-    several = {key: (one.number, one.of) for key, one in attempts_of(rows).items() if one.of > 1}
+    several = {key: (one.number, one.of) for key, one in attempts_of(rows).items()}
     known = [
         replace(row, retired=retired.get(row.key), attempt=several.get(row.key))
         if row.key in retired or row.key in several

@@ -33,10 +33,10 @@ CHART_TEXTS: dict[str, Text] = {
     "score_by_cost": Text("비용", "cost"),
     "chart_parts": Text("영역별 점수", "Scores by category"),
     "chart_parts_hint": Text("상위 모델의 영역별 점수 (0–100)", "Top models by category (0–100)"),
-    "chart_ladder": Text("화질이 떨어질 때의 점수", "Scores on degraded pictures"),
+    "chart_ladder": Text("화질이 떨어질 때의 점수", "Scores on degraded images"),
     "chart_ladder_hint": Text(
         "같은 질문을 원본과 스캔·사진·팩스·저해상도·재압축 이미지로 물은 점수입니다. 점에 마우스를 올리면 원본 대비 하락한 점수와 95% 신뢰구간이 나옵니다. 범례의 숫자는 원본 순위 → 화질을 낮춘 이미지 전체의 순위입니다.",
-        "The same questions about clean, scanned, photographed, faxed, small and recompressed pictures. Hover for the drop against the clean ones, with its 95% interval. The legend has the rank on clean → degraded pictures.",
+        "Scores for the same questions asked about clean, scanned, photographed, faxed, low-resolution and recompressed images. Hover for the drop against the clean ones, with its 95% interval. Numbers in the legend: rank on clean images → rank on all degraded images.",
     ),
     "ladder_holds": Text("없음", "none"),
     "ladder_rank": Text("{n}위", "rank {n}"),

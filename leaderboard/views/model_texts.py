@@ -3,7 +3,7 @@
 from submissions.texts.text import Text
 
 MODEL_TEXTS: dict[str, Text] = {
-    "best_of_size": Text("같은 크기의 다른 모델 중 최고와의 차이", "Difference to the best other model of its size"),
+    "best_of_size": Text("같은 크기의 다른 모델 중 최고와의 차이", "Difference from the best other model of its size"),
     "rank_of": Text("{n}건 중 {rank}위", "{rank} of {n}"),
     "strengths": Text("중앙값보다 높은 영역:", "Above the median on:"),
     "weaknesses": Text("중앙값보다 낮은 영역:", "Below the median on:"),
@@ -13,7 +13,7 @@ MODEL_TEXTS: dict[str, Text] = {
     "related_family": Text("같은 계열", "same family"),
     "badge_hint": Text("모델 카드에 넣을 배지:", "A badge for the model card:"),
     "new_results_of": Text("새 결과 받아 보기:", "Follow new results:"),
-    "explore": Text("샘플 문항과 모델의 답변 보기", "See sample items and what models answered"),
+    "explore": Text("샘플 문항과 모델의 답변 보기", "See sample items and model answers"),
     "explore_title": Text("{benchmark} 샘플 문항", "Sample items of {benchmark}"),
     "explore_hint": Text(
         "공개된 샘플 문항만 보여 줍니다. 모델끼리 답이 갈린 문항이 먼저 나옵니다. 테스트 세트의 문항은 공개하지 않습니다.",
@@ -21,8 +21,8 @@ MODEL_TEXTS: dict[str, Text] = {
     ),
     "opened_title": Text("{quarter}: 문항과 모든 답변", "{quarter}: items and all answers"),
     "opened_hint": Text(
-        "공개한 분기의 모든 문항과 모든 모델의 답변입니다. 모델끼리 답이 갈린 문항이 먼저 나옵니다. 점수는 공개된 답변을 이 보드가 다시 채점해 계산했습니다.",
-        "All items of a revealed quarter with the answers of all models, those on which models disagree first. This board has scored the published answers again.",
+        "공개한 분기의 모든 문항과 모든 모델의 답변입니다. 모델끼리 답이 갈린 문항이 먼저 나옵니다. 점수는 이 리더보드가 공개된 답변을 다시 채점해 계산했습니다.",
+        "All items of a revealed quarter with the answers of all models, those on which models disagree first. The scores are recomputed by this leaderboard from the published answers.",
     ),
     "opened_published": Text("발표한 점수", "Published score"),
     "opened_computed": Text("다시 계산한 점수", "Computed again"),
@@ -32,11 +32,11 @@ MODEL_TEXTS: dict[str, Text] = {
     "opened_link": Text("문항과 답변 보기", "See items and answers"),
     "explore_page": Text("문서 앞부분", "Beginning of the page"),
     "picture_of": Text("{id} 문항의 이미지", "Image of item {id}"),
-    "gold_answer": Text("정답:", "Correct answer:"),
+    "gold_answer": Text("정답:", "Reference answer:"),
     "right_answer": Text("정답", "correct"),
     "wrong_answer": Text("오답", "wrong"),
     "no_answers_yet": Text("아직 이 문항에 답한 모델이 없습니다.", "No model has answered this item yet."),
-    "report_answer": Text("정답이 잘못되었나요? 알려 주세요.", "Is the answer wrong? Report it."),
+    "report_answer": Text("정답이 잘못되었나요? 알려 주세요.", "Is the reference answer wrong? Report it."),
     "compare_left_out": Text(
         "한 번에 {n}개까지 비교합니다. 제외한 모델: {models}", "At most {n} models are compared. Left out: {models}"
     ),
@@ -84,7 +84,7 @@ MODEL_TEXTS: dict[str, Text] = {
     "own_best_median": Text(
         "이 모델 {own}, 최고 {best}, 중앙값 {median}", "this model {own}, best {best}, median {median}"
     ),
-    "details": Text("평가 조건과 출처", "Evaluation details and provenance"),
+    "details": Text("평가 조건과 출처", "Evaluation conditions and source"),
     "dataset": Text("데이터셋", "Dataset"),
     "revision_short": Text("리비전", "Revision"),
     "hardware": Text("하드웨어", "Hardware"),
@@ -101,7 +101,7 @@ MODEL_TEXTS: dict[str, Text] = {
     ),
     "batch_invariance_answers": Text(
         "하나씩 다시 푼 {n}문항 중 {changed}문항의 답변 문구가 달라짐",
-        "{changed} of {n} answers had another text when items were run one at a time",
+        "{changed} of {n} answers were worded differently when items were run one at a time",
     ),
     "batch_invariance_same": Text(
         "하나씩 다시 풀어도 {n}문항 모두 점수가 같음",
@@ -114,7 +114,7 @@ MODEL_TEXTS: dict[str, Text] = {
     "environment_pillow": Text("Pillow", "Pillow"),
     "environment_torchvision": Text("torchvision", "torchvision"),
     "environment_server_version": Text("모델 서버 버전", "Model server version"),
-    "environment_server_context": Text("서버가 줄인 문맥 길이", "Context as limited by the server"),
+    "environment_server_context": Text("서버가 제한한 컨텍스트 길이", "Context as limited by the server"),
     "environment_image_processor": Text("이미지 프로세서", "Image processor"),
     "environment_sandbox": Text("샌드박스", "Sandbox"),
     "environment_cgroup": Text("메모리·프로세스 제한", "Memory and process limits"),
@@ -131,7 +131,7 @@ MODEL_TEXTS: dict[str, Text] = {
         "No benchmark has results for all of these models under the same conditions.",
     ),
     "verdict_ahead": Text(
-        "{a}가 {b}보다 {d}점 높고, 차이는 통계적으로 유의합니다 (95% 신뢰구간 {low} ~ {high}).",
+        "{a} · {b}: {a} 쪽이 {d}점 높고, 차이는 통계적으로 유의합니다 (95% 신뢰구간 {low} ~ {high}).",
         "{a} is {d} points ahead of {b}, a statistically significant difference (95% CI {low} to {high}).",
     ),
     "verdict_same": Text(

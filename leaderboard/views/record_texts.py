@@ -15,7 +15,7 @@ RECORD_TEXTS: dict[str, Text] = {
     ),
     "no_reproductions": Text(
         "제작사 발표 점수가 있는 모델 가운데 같은 테스트 세트로 직접 평가한 모델이 아직 없습니다. 모델을 제출하면 여기에 표시됩니다.",
-        "No model with a reported score has been evaluated here on the same split yet. Submit one and it will appear here.",
+        "No model with a reported score has been evaluated here on the same test set yet. Submit such a model and it will appear here.",
     ),
     "reproduction": Text(
         "제작사 발표 {reported}, 직접 평가 {measured} ± {margin}.",
@@ -53,8 +53,8 @@ RECORD_TEXTS: dict[str, Text] = {
     ),
     "best_of": Text("설정 {n}가지 중 최고", "best of {n} settings"),
     "attempts_hint": Text(
-        "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 한 줄만 보여 주는 표에는 그중 가장 높은 점수가 있습니다.",
-        "This model was evaluated with several revisions, precisions or reasoning settings. Tables with one line for each model show the highest score.",
+        "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 모델마다 한 줄만 보여 주는 표에는 그중 가장 높은 점수를 싣습니다.",
+        "This model was evaluated with several revisions, precisions or reasoning modes. Tables with one line for each model show the highest score.",
     ),
     "retired": Text("순위 제외", "Removed from the ranking"),
     "retired_results": Text("순위에서 제외한 결과", "Results removed from the ranking"),
@@ -78,7 +78,7 @@ RECORD_TEXTS: dict[str, Text] = {
     "seed": Text("시드", "Seed"),
     "not_revealed": Text("아직 공개 전", "not revealed yet"),
     "reinstated": Text("{day} 순위 복귀", "ranked again since {day}"),
-    "attempts_term": Text("설정 여러 가지", "Several settings"),
+    "attempts_term": Text("여러 설정", "Several settings"),
     "nth_of": Text("설정 {of}가지 중 {number}번째", "setting {number} of {of}"),
     "signed_statement": Text("서명 파일", "Signed statement"),
     "none_yet": Text("아직 없습니다.", "None yet."),

@@ -5,12 +5,12 @@ from submissions.texts.text import Text
 SUBMISSION_TEXTS: dict[str, Text] = {
     "submit_on_live_board": Text(
         "이 페이지는 서버 없이 제공되는 사본입니다. 모델은 리더보드에서 제출해 주세요.",
-        "These pages are a copy without a server. Submit models on the live board.",
+        "These pages are a copy without a server. Submit models on the live leaderboard.",
     ),
     "submit_there": Text("리더보드에서 제출하기", "Submit on the leaderboard"),
     "submit_by_operator": Text(
         "이 사본은 제출을 받는 리더보드와 연결되어 있지 않습니다. 운영자에게 모델 ID와 벤치마크를 알려 주세요. 운영자는 아래 명령으로 제출합니다.",
-        "This copy is not connected to a board that takes submissions. Send the model ID and the benchmarks to the operator, who submits with this command.",
+        "This copy is not connected to a leaderboard that takes submissions. Send the model ID and the benchmarks to the operator, who submits with this command.",
     ),
     "follow_request": Text("이 요청이 끝나면 알림을 받으려면:", "To be told when this request is done:"),
     "submit_again": Text("고쳐서 다시 제출", "Fix and submit again"),

@@ -30,7 +30,7 @@ TEXTS: dict[str, Text] = {
     "good_at_charts": Text("차트 읽기", "Charts"),
     "good_at_documents": Text("문서 읽기", "Documents"),
     "good_at_transcription": Text("텍스트로 옮기기", "Transcription"),
-    "skill_hint": Text("앞선 모델의 비율 (%)", "share of models it is ahead of (%)"),
+    "skill_hint": Text("이 모델보다 뒤처진 모델의 비율 (%)", "share of models it is ahead of (%)"),
     "commercial": Text("상업적 이용", "Commercial use"),
     "commercial_yes": Text("가능", "allowed"),
     "commercial_conditions": Text("조건부", "with conditions"),
@@ -46,13 +46,13 @@ TEXTS: dict[str, Text] = {
         "서버에 연결할 수 없습니다. 잠시 뒤 다시 시도해 주세요.", "The server cannot be reached. Try again in a moment."
     ),
     "apply": Text("적용", "Apply"),
-    "clear_filters": Text("조건 지우기", "Clear search and filters"),
+    "clear_filters": Text("검색어와 필터 지우기", "Clear search and filters"),
     "size_below": Text("{high}B 미만", "below {high}B"),
-    "size_from": Text("{low}B 이상", "{low}B and more"),
+    "size_from": Text("{low}B 이상", "{low}B or more"),
     "models": Text("모델", "Models"),
     "record_description": Text(
         "발표 점수의 재현 결과, 평가 횟수, 순위에서 제외한 결과, 시드",
-        "Reproductions of reported scores, attempts, retired results and seeds",
+        "Reproductions of reported scores, attempts, results removed from the ranking and seeds",
     ),
     "about_source": Text("벤치마크 페이지", "The benchmark's page"),
     "page_missing": Text("페이지를 찾을 수 없습니다", "Page not found"),
@@ -65,9 +65,9 @@ TEXTS: dict[str, Text] = {
     "thinking": Text("추론(thinking) 설정", "Reasoning mode"),
     "thinking_on": Text("추론 켬", "reasoning on"),
     "thinking_off": Text("추론 끔", "reasoning off"),
-    "thinking_low": Text("추론 강도 낮음", "low effort"),
-    "thinking_medium": Text("추론 강도 중간", "medium effort"),
-    "thinking_high": Text("추론 강도 높음", "high effort"),
+    "thinking_low": Text("추론 강도 낮음", "low reasoning effort"),
+    "thinking_medium": Text("추론 강도 중간", "medium reasoning effort"),
+    "thinking_high": Text("추론 강도 높음", "high reasoning effort"),
     "thinking_auto": Text("모델 기본값", "Model default"),
     "thinking_hint": Text(
         "채팅 템플릿으로 추론(thinking)을 켜고 끌 수 있는 모델입니다. 켰을 때와 껐을 때를 따로 평가합니다.",
@@ -80,12 +80,12 @@ TEXTS: dict[str, Text] = {
         "모델 저장소에 있는 코드를 운영자의 승인을 받아 샌드박스에서 실행했습니다.",
         "Run in a sandbox with the repository's own code, which the operator approved.",
     ),
-    "requested_revision": Text("리비전 이름", "Name of a revision"),
+    "requested_revision": Text("리비전 이름", "Revision name"),
     "requested_revision_hint": Text(
         "main의 최신 커밋이 아니라 제출자가 지정한 리비전을 평가했습니다.",
         "Evaluated at the revision named by the submitter, not the latest commit on main.",
     ),
-    "server": Text("서버 이름", "Name of a server"),
+    "server": Text("서버 이름", "Server name"),
     "server_hint": Text(
         "내장 엔진 대신 모델을 실행한 모델 서버", "Model server that ran the model instead of the built-in engine"
     ),
@@ -99,7 +99,7 @@ TEXTS: dict[str, Text] = {
     "overall_image": Text("종합: 이미지", "Overall: images"),
     "overall_page": Text("종합: 문서 읽기", "Overall: document reading"),
     "overall_hint": Text(
-        "종합 점수는 전체 모델 계열 가운데 이 모델이 앞선 계열의 비율(%)을 구해, 열 제목에 적힌 벤치마크에서 평균한 값입니다. 이 벤치마크 모두에 순위가 있는 모델끼리만 비교합니다. 같은 모델에서 나온 변형은 한 계열로 묶고 가장 좋은 결과를 씁니다.",
+        "종합 점수는 다른 모델 계열 가운데 이 모델이 앞선 계열의 비율(%)을 구해, 열 제목에 적힌 벤치마크에서 평균한 값입니다. 이 벤치마크 모두에 순위가 있는 모델끼리만 비교합니다. 같은 모델에서 나온 변형은 한 계열로 묶고 가장 좋은 결과를 씁니다.",
         "The overall score is the percentage of other model families that a model is ahead of, averaged over the benchmarks named in the column header. Only models ranked on all of them are compared. Variants of one model count as one family, represented by its best result.",
     ),
     "models_shown": Text("모델 {n}개", "Models: {n}"),
@@ -116,7 +116,7 @@ TEXTS: dict[str, Text] = {
     "changes": Text("지난 7일의 변화", "Changes in the last 7 days"),
     "other_benchmarks": Text(
         "{overall} 점수를 내는 벤치마크가 바뀌었습니다: {old} → {new}. 이 때문에 종합 순위가 달라졌을 수 있습니다.",
-        "{overall} is averaged over other benchmarks than before: {old} → {new}. Overall ranks may have changed for that reason.",
+        "The benchmarks averaged into {overall} have changed: {old} → {new}. Overall ranks may have changed for that reason.",
     ),
     "no_changes": Text("지난 7일 동안 순위가 바뀌지 않았습니다.", "No ranks have changed in the last 7 days."),
     "new_at_rank": Text("신규 {n}위", "new at rank {n}"),
@@ -180,8 +180,8 @@ TEXTS: dict[str, Text] = {
     "sample_hint": Text(
         "공개 샘플 문항으로 시험 삼아 평가한 결과라서 순위가 없습니다. 운영자가 테스트 세트를 지정하거나(HANNUN_DATA) KO-FRESH에 "
         "제출하면 순위를 받습니다.",
-        "A trial run on the public sample items, without a rank. A rank needs a test set that the operator names "
-        "(HANNUN_DATA), or KO-FRESH, whose set is drawn here.",
+        "A trial run on the public sample items, without a rank. A rank requires a test set specified by the "
+        "operator (HANNUN_DATA) or a submission to KO-FRESH.",
     ),
     "human": Text("사람", "human"),
     "baseline": Text("베이스라인", "baseline"),

@@ -1,7 +1,7 @@
 """Define flat rows that summarise results and requests, for the board and the queue view."""
 
 import json
-from dataclasses import field, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from submissions.records.base import Key, Label, Name, Time
 from submissions.records.options import ResultKind
+from submissions.records.packed_scores import NO_INTERVALS, NO_SCORES, Intervals, Scores
 from submissions.records.request import EvalRequest, Status
 from submissions.records.result import SINGLE_PROTOCOL, EvalResult, Latency
 
@@ -24,8 +25,8 @@ class BucketScore(NamedTuple):
 Breakdown = dict[str, dict[str, BucketScore]]  # by axis and bucket
 
 
-@lru_cache(maxsize=5000)
-def _unpack(packed: str) -> Breakdown:
+@lru_cache(maxsize=1000)
+def _unpack(packed: bytes) -> Breakdown:
     axes: dict[str, dict[str, list[Any]]] = json.loads(packed)
     return {axis: {name: BucketScore(*part) for name, part in buckets.items()} for axis, buckets in axes.items()}
 
@@ -54,8 +55,8 @@ class BoardRow:
     dataset: str
     n: int | None = None
     headline: str  # the metric that ranks the row
-    metrics: dict[str, float] = field(default_factory=dict)  # in percent
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, in percent
+    metrics: Scores = NO_SCORES  # in percent
+    intervals: Intervals = NO_INTERVALS  # 95 %, in percent
     latency_ms: float | None = (
         None  # of verified results: the median if questions were asked one at a time, else the mean
     )
@@ -66,7 +67,7 @@ class BoardRow:
     kind: ResultKind
     source: Label | None = None
     source_url: str | None = None
-    packed_breakdown: str = "{}"  # see `breakdown`; unpacked, those of 60,000 rows would take 100 MB more
+    packed_breakdown: bytes = b"{}"  # see `breakdown`; unpacked, those of 60,000 rows would take 100 MB more
     weights: str | None = None
     thinking: str | None = None
     base_model: str | None = None
@@ -133,7 +134,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         n=result.dataset.n,
         headline=headline,
         metrics={name: value for name, value in scores.items() if value is not None},
-        intervals=dict(result.intervals),
+        intervals=result.intervals,
         latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,
@@ -174,7 +175,7 @@ def _tokens_per_answer(result: EvalResult) -> float | None:
     return round(result.cost.completion_tokens / answers, 1)
 
 
-def _pack(result: EvalResult) -> str:
+def _pack(result: EvalResult) -> bytes:
     """Return the breakdown of the headline as compact JSON."""
     headline = result.headline
     parts = {
@@ -185,7 +186,7 @@ def _pack(result: EvalResult) -> str:
         }
         for axis, buckets in result.breakdown.items()
     }
-    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _typical_ms(latency: Latency) -> float:

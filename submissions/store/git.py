@@ -55,7 +55,6 @@ class GitStore:
     def _forget(self) -> None:
         self._last = Snapshot("", {})  # the last snapshot
         self._tree: ObjectID | None = None  # the root folder of `_last`
-        self._folders: dict[ObjectID, Folder] = {}  # all folders in `_last`
 
     @property
     def failed_attempts(self) -> int:
@@ -80,7 +79,7 @@ class GitStore:
                 except (
                     DamagedError
                 ):  # a folder of the last snapshot was removed meanwhile, or one of this snapshot is damaged
-                    last, self._folders = Snapshot("", {}), {}
+                    last = Snapshot("", {})
                     changed = dict(self._changed(repo, None, tree))
                 changed.pop(self.hidden or "", None)
                 files = dict(last.files)
@@ -96,7 +95,8 @@ class GitStore:
         self, repo: Repo, before: ObjectID | None, after: ObjectID | None, prefix: str = ""
     ) -> Iterator[tuple[str, str | None]]:
         """Yield the paths in which two folders differ, with the blobs of the second one."""
-        old, new = self._cached_entries(repo, before), self._cached_entries(repo, after)
+        old = _entries(repo, before) if before else {}
+        new = _entries(repo, after) if after else {}
         for name in old.keys() | new.keys():
             was, now = old.get(name), new.get(name)
             if was == now:
@@ -110,15 +110,6 @@ class GitStore:
                 yield path, now[1].decode()
             elif was and not was[0]:
                 yield path, None
-        if before:
-            self._folders.pop(before, None)
-
-    def _cached_entries(self, repo: Repo, folder: ObjectID | None) -> Folder:
-        if folder is None:
-            return {}
-        if folder not in self._folders:
-            self._folders[folder] = _entries(repo, folder)
-        return self._folders[folder]
 
     def read(self, path: str, head: str) -> bytes:
         last = self._last

@@ -4,7 +4,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,12 +52,14 @@ class ObjectReader(DiskObjectStore):
 
     def look_up(self, find: Callable[[], T]) -> T:
         """Return what `find` returns, and repeat it at least once if it raises KeyError, and while the packs change."""
+        with suppress(KeyError):
+            return find()  # nearly always; listing the packs takes longer than most look-ups
         for number in range(MAX_LOOKUPS):
             before = self._pack_names()
             try:
                 return find()
             except KeyError:
-                if number == MAX_LOOKUPS - 1 or (number and self._pack_names() == before):
+                if number == MAX_LOOKUPS - 1 or self._pack_names() == before:
                     raise
         raise AssertionError  # the last look-up returns or raises
 

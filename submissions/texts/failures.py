@@ -53,7 +53,7 @@ FAILURES: dict[FailureCode, Text] = {
         "The model failed while loading or running. Check that it runs with transformers alone.",
     ),
     FailureCode.LOAD_TIMEOUT: Text(
-        "모델을 불러오거나 첫 답변을 얻는 데 너무 오래 걸렸습니다. config.json의 층 수와 크기가 가중치와 맞는지, 토크나이저가 끝나는지 확인해 주세요.",
+        "모델을 불러오거나 첫 답변을 얻는 데 너무 오래 걸렸습니다. config.json의 층 수와 크기가 가중치와 맞는지, 토크나이저가 정상으로 동작하는지 확인해 주세요.",
         "Loading, or the first answer, took too long. Check that the sizes in config.json match the weights, and that the tokenizer works.",
     ),
     FailureCode.OUT_OF_MEMORY: Text(
@@ -97,8 +97,8 @@ FAILURES: dict[FailureCode, Text] = {
         "The model server could not be started or reached. We will look into it.",
     ),
     FailureCode.INCOMPLETE: Text(
-        "모델 서버가 일부 질문에 답하지 못했습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
-        "The model server did not answer some of the questions. No action needed; we will look into it.",
+        "모델 서버가 일부 문항에 답하지 못했습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The model server did not answer some of the items. No action needed; we will look into it.",
     ),
     FailureCode.LAUNCH_FAILED: Text(
         "평가를 실행할 장비를 배정받지 못했습니다. 저희가 확인하겠습니다.",

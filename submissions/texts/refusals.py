@@ -182,7 +182,7 @@ REFUSALS: dict[RefusalCode, Text] = {
         "A safetensors file is truncated, or its header cannot be read. Check that the file is not corrupted and upload it again.",
     ),
     RefusalCode.ADAPTER_NAMES: Text(
-        "어댑터의 가중치가 빠져 있거나 기반 모델과 맞지 않습니다. 어댑터를 학습한 모델이 base_model_name_or_path에 적혀 있는지, 모든 가중치를 저장했는지 확인해 주세요.",
+        "어댑터의 가중치가 빠져 있거나 베이스 모델과 맞지 않습니다. 어댑터를 학습한 모델이 base_model_name_or_path에 적혀 있는지, 모든 가중치를 저장했는지 확인해 주세요.",
         "Weights of the adapter are missing or do not fit the base model. Check that base_model_name_or_path names the model that it was trained on, and that all of its weights were saved.",
     ),
     RefusalCode.TOO_LARGE: Text(

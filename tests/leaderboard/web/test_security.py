@@ -266,12 +266,12 @@ def test_submission_burst_is_rate_limited(client: httpx.Client, address: str, se
 
 @pytest.mark.parametrize("text", ["-", "-5.2", "+12", "-3%", "+0.5%"])
 def test_csv_keeps_signs_and_numbers(text: str) -> None:
-    assert rows_to_csv([{"cell": text}]).decode("utf-8-sig").splitlines()[1] == text
+    assert rows_to_csv([{"cell": text}], ["cell"]).decode("utf-8-sig").splitlines()[1] == text
 
 
 @pytest.mark.parametrize("text", ["-5+3", "-1-1", "+1*cmd", "--5", "=1+1", "@name", "-٣", "-5.2\n=1"])
 def test_csv_escapes_what_only_begins_like_number(text: str) -> None:
-    assert "'" in rows_to_csv([{"cell": text}]).decode("utf-8-sig").splitlines()[1]
+    assert "'" in rows_to_csv([{"cell": text}], ["cell"]).decode("utf-8-sig").splitlines()[1]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""Mappings of metrics to scores and intervals that take a fraction of the memory of a dict.
+
+The board holds tens of thousands of rows, most of which have the same few metrics. A mapping here has its names in a tuple
+that all rows share, and its numbers in an array.
+"""
+
+from array import array
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
+from typing import Annotated, Any, TypeVar
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+Names = tuple[str, ...]
+T = TypeVar("T")
+
+
+@lru_cache(maxsize=1000)
+def _shared(names: Names) -> Names:
+    """Return one tuple for all rows with these names."""
+    return names
+
+
+class PackedScores(Mapping[str, float]):
+    """Scores in percent by metric."""
+
+    __slots__ = ("_names", "_numbers")
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self._names = _shared(tuple(scores))
+        self._numbers = array("d", scores.values())
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return self._numbers[self._names.index(name)]
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def get(self, name: str, default: T | None = None) -> float | T | None:  # type: ignore[override]  # as of a dict
+        """Return a score. Most calls of the board are this one, so that it does without exceptions."""
+        return self._numbers[self._names.index(name)] if name in self._names else default
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PackedScores) and self._names is other._names:
+            return self._numbers == other._numbers
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((self._names, *self._numbers))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return _packing(cls, dict[str, float], handler)
+
+
+class PackedIntervals(Mapping[str, tuple[float, float]]):
+    """Intervals in percent by metric."""
+
+    __slots__ = ("_names", "_numbers")
+
+    def __init__(self, intervals: Mapping[str, tuple[float, float]]) -> None:
+        self._names = _shared(tuple(intervals))
+        self._numbers = array("d", chain.from_iterable(intervals.values()))
+
+    def __getitem__(self, name: str) -> tuple[float, float]:
+        try:
+            place = 2 * self._names.index(name)
+        except ValueError:
+            raise KeyError(name) from None
+        return self._numbers[place], self._numbers[place + 1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PackedIntervals) and self._names is other._names:
+            return self._numbers == other._numbers
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((self._names, *self._numbers))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return _packing(cls, dict[str, tuple[float, float]], handler)
+
+
+def _packing(kind: Any, plain: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    """Return the schema of a field that is read from a mapping, kept packed, and written as a mapping."""
+    pack = core_schema.no_info_after_validator_function(kind, handler.generate_schema(plain))
+    return core_schema.union_schema(
+        [core_schema.is_instance_schema(kind), pack],
+        mode="left_to_right",
+        serialization=core_schema.plain_serializer_function_ser_schema(dict),
+    )
+
+
+# Types of fields. Any mapping may be assigned; it is packed.
+Scores = Annotated[Mapping[str, float], PackedScores]
+Intervals = Annotated[Mapping[str, tuple[float, float]], PackedIntervals]
+NO_SCORES = PackedScores({})
+NO_INTERVALS = PackedIntervals({})
