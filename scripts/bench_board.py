@@ -105,9 +105,11 @@ def _edition(environment: dict[str, str], folder: Path) -> Iterator[Measured]:
         return time.perf_counter() - started
 
     whole = build()
-    _add(store, 0)
     yield Measured(f"static edition of {EDITION_MODELS:,} models × {len(BENCHMARKS)}", f"{whole:.0f} s", "", "≤ 60 s")
-    yield Measured("  after one more result", f"{build():.0f} s", "", "≤ 5 s")
+    _add(store, 1000, 30.0)
+    yield Measured("  after one more result, in the lower half", f"{build():.1f} s", "", "≤ 5 s")
+    _add(store, 1001)
+    yield Measured("  after one more result, a new best that moves all ranks", f"{build():.1f} s", "", "≤ 5 s")
 
 
 def _started(environment: dict[str, str]) -> float:
@@ -249,9 +251,9 @@ def _until_seen(page: Page, store: Store, number: int) -> float:
     return time.perf_counter() - started
 
 
-def _add(store: Store, number: int) -> str:
+def _add(store: Store, number: int, score: float = 99.9) -> str:
     request = request_numbered(900_000 + number, model_id=f"new/model-{number}", benchmark=BENCHMARK)
-    result = evaluated(request, 99.9)
+    result = evaluated(request, score)
     snapshot = store.snapshot()
     store.commit(with_result(store, snapshot, result), snapshot.head, "A new result")
     return result.request_key

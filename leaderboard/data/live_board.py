@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
@@ -140,6 +141,10 @@ class LiveBoard:
     def changes(self) -> list[RankChange]:
         """Return what the results of the last seven days changed, to the hour."""
         return self._changes
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Keep the store's files open while this thread reads many records."""
+        return self._store.session()
 
     def result_json(self, key: str) -> bytes | None:
         """Return the bytes of a result record, published or evaluated, or None if there is none."""

@@ -17,7 +17,7 @@ from leaderboard.data.standing import Standings
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
 from submissions.records.options import Inputs, ResultKind
-from submissions.store.base import Snapshot
+from submissions.store.base import Snapshot, blob_id
 from submissions.store.index import Unreadable
 
 
@@ -39,6 +39,7 @@ class View:
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
     _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark
+    _bests: dict[tuple[str, str, str], str] = field(default_factory=dict)
     _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
 
     def parts(self, benchmark: str, split: str, headline: str) -> dict[BucketKey, list[float]]:
@@ -52,6 +53,14 @@ class View:
                         found.setdefault(part, []).append(own.score)
             self._parts[key] = {part: sorted(own) for part, own in found.items()}
         return self._parts[key]
+
+    def best_of_parts(self, benchmark: str, split: str, headline: str) -> str:
+        """Return a text that changes with the best score of any part of the questions; computed once."""
+        key = benchmark, split, headline
+        if key not in self._bests:
+            bests = {part: scores[-1] for part, scores in self.parts(*key).items()}
+            self._bests[key] = blob_id(repr(sorted(bests.items())).encode())
+        return self._bests[key]
 
     def select(self, benchmark: str, query: Query) -> list[RankedRow]:
         """Return the rows that match a query, in its order. Ignores `query.shown`."""

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,9 @@ from leaderboard.data.explorer import public_file, public_items
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE
+from leaderboard.data.ranking import RankedRow
 from leaderboard.data.record import record_json
+from leaderboard.data.view import View
 from leaderboard.edition.file_location import FileLocation, data_file, page_file
 from leaderboard.pages import explorer, model, queue
 from leaderboard.pages.benchmark import table_rows
@@ -86,7 +88,7 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     # A build that is interrupted repeats what it has not finished.
     kept = {name: digest if digests.get(name) == digest else "" for name, digest in before.items()}
     _replace(manifest, json.dumps(kept).encode())
-    for done in _write_all(changed, out):
+    for done in _write_all(board, changed, out):
         if progress:
             progress(done, len(changed))
     removed = [name for name in before if name not in files]
@@ -106,20 +108,21 @@ def read_manifest(path: Path) -> dict[str, str]:
         return {}
 
 
-def _write_all(files: list[File], out: Path) -> Iterator[int]:
+def _write_all(board: LiveBoard, files: list[File], out: Path) -> Iterator[int]:
     """Write the files, in several processes if there are many. Yield how many are written, now and then.
 
     Each process writes its share and ends, so that none is left waiting if this one is killed.
     """
     shares = max(1, min(core_count(), len(files) // MIN_SHARE))
     if shares == 1:
-        for number, file in enumerate(files, 1):
-            _write(file, out)
-            yield number
+        with board.reading():
+            for number, file in enumerate(files, 1):
+                _write(file, out)
+                yield number
         return
     context = get_context("fork")  # what renders a page cannot be sent to another process, but is inherited
     done = context.Value("i", 0)
-    processes = [context.Process(target=_write_share, args=(files[n::shares], out, done)) for n in range(shares)]
+    processes = [context.Process(target=_write_share, args=(board, files[n::shares], out, done)) for n in range(shares)]
     for process in processes:
         process.start()
     for process in processes:
@@ -130,11 +133,12 @@ def _write_all(files: list[File], out: Path) -> Iterator[int]:
         raise OSError(f"not all files could be written to {out}")
 
 
-def _write_share(files: list[File], out: Path, done: "Synchronized[int]") -> None:
-    for file in files:
-        _write(file, out)
-        with done.get_lock():
-            done.value += 1
+def _write_share(board: LiveBoard, files: list[File], out: Path, done: "Synchronized[int]") -> None:
+    with board.reading():
+        for file in files:
+            _write(file, out)
+            with done.get_lock():
+                done.value += 1
 
 
 def _write(file: File, out: Path) -> None:
@@ -173,10 +177,7 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         for row in view.queue[: queue.MAX_ROWS]:
             yield _page(board, queue.REQUEST, at(queue.FOLDER + row.key), queue_version)
         for name, rows in view.rows_by_model.items():
-            # A model is compared with all others on its benchmarks, so any new result there changes its page.
-            known = [(r.row.blob, r.row.attempt, r.row.retired, versions[r.row.benchmark]) for r in rows]
-            depends_on = _digest([known, view.standings.related(name)])
-            yield _page(board, model.MODEL, at(model.FOLDER + name), depends_on)
+            yield _page(board, model.MODEL, at(model.FOLDER + name), _model_version(view, name, rows))
         if edition.address:
             yield File(data_file("feed.xml", language), version, partial(feed, view, at("")))
         for name, rows in view.boards.items():
@@ -217,6 +218,22 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         yield File("sitemap.xml", version, partial(site_map, view, edition.at("", "ko")))
         robots = f"User-agent: *\nAllow: /\nSitemap: {edition.address}/sitemap.xml\n"
         yield File("robots.txt", "", robots.encode)
+
+
+def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
+    """Return a text that changes with what the page of a model shows.
+
+    Pages that are files leave out how many models there are and what the median is: these change with every result.
+    """
+    own: list[object] = []
+    for r in rows:
+        row = r.row
+        same_size = view.standings.of(r).same_size if r.rank else None
+        rival = (same_size.row.model, same_size.row.score) if same_size else None
+        best = view.best_of_parts(row.benchmark, row.split, row.headline)
+        own.append((row.blob, row.attempt, row.retired, row.reproduction, r.rank, r.best, r.worst, r.tie, rival, best))
+        own += [base.row.blob for base in view.rows_by_model.get(row.base_model or "", ())]
+    return _digest([own, view.standings.related(name)])
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:

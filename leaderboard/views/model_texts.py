@@ -81,6 +81,7 @@ MODEL_TEXTS: dict[str, Text] = {
     "this_model": Text("이 모델", "this model"),
     "best": Text("최고", "best"),
     "median": Text("중앙값", "median"),
+    "own_best": Text("이 모델 {own}, 최고 {best}", "this model {own}, best {best}"),
     "own_best_median": Text(
         "이 모델 {own}, 최고 {best}, 중앙값 {median}", "this model {own}, best {best}, median {median}"
     ),

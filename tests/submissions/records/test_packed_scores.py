@@ -28,7 +28,8 @@ def test_packed_intervals_are_a_mapping() -> None:
 
 
 def test_packed_mappings_are_written_as_objects_and_validated() -> None:
-    scores, intervals = TypeAdapter(Scores), TypeAdapter(Intervals)
+    scores: TypeAdapter[Scores] = TypeAdapter(Scores)
+    intervals: TypeAdapter[Intervals] = TypeAdapter(Intervals)
     assert scores.dump_json(scores.validate_json('{"em": 61.5}')) == b'{"em":61.5}'
     assert intervals.validate_json(intervals.dump_json(PackedIntervals(INTERVALS))) == INTERVALS
     for wrong in ('{"em": "high"}', '{"em": null}', "[1]"):
