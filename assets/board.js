@@ -2,7 +2,7 @@
 "use strict";
 
 const REFRESH_MS = 3000; // how often an open page looks for a new version
-const TYPING_MS = 150; // pause after which typed words are searched for
+const TYPING_MS = 60; // pause after which typed words are searched for
 const isStatic = "static" in document.body.dataset; // whether the pages are files
 let latest = 0; // number of the newest request, so that an older answer that arrives late is dropped
 
@@ -45,14 +45,12 @@ function isFound(row, word) {
   return (row.dataset[field ?? "words"] ?? "").includes(toJamo(rest));
 }
 
-// Hide the rows of all models but the first one that is shown of each family.
+// Hide all rows but the first one that is shown of each family.
 function keepBestOfFamilies(rows) {
-  const best = new Map();
-  for (const row of rows) {
-    if (row.hidden) continue;
-    const {family} = row.dataset, model = row.querySelector("th a").textContent;
-    if (!best.has(family)) best.set(family, model);
-    row.hidden = best.get(family) !== model;
+  const seen = new Set();
+  for (const row of rows.filter(row => !row.hidden)) {
+    row.hidden = seen.has(row.dataset.family);
+    seen.add(row.dataset.family);
   }
 }
 
@@ -87,6 +85,11 @@ async function filterRows() {
     row.hidden = !(found && fits);
   }
   if (fields.has("family")) keepBestOfFamilies(rows);
+  for (const head of every.filter(row => row.matches(".hn-kind"))) {
+    const n = rows.filter(row => !row.hidden && row.dataset.kind === head.dataset.kind).length;
+    head.hidden = n === 0;
+    head.querySelector("span").textContent = head.dataset.title.replace("{n}", n);
+  }
   const status = document.querySelector("[data-found]");
   if (status) status.textContent = status.dataset.found.replace("{n}", rows.filter(row => !row.hidden).length);
   announce();
@@ -101,13 +104,25 @@ async function filterRows() {
     const number = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : parseFloat(text.replace(/[(,]/g, ""));
     return Number.isNaN(number) ? null : number * (/M$/.test(text) ? 1e-3 : 1); // sizes are in B or M
   };
+  // On the overview, what makers report comes after what was measured, and the first column has the rank in this order.
+  const cell = row => row.cells[column]?.dataset ?? {};
+  const isReported = row => cell(row).kind === "reported" ? 1 : 0;
   const isRanking = column <= 0 && sort !== "name" || sort === "overall" || sort === "score";
   const compare = sort === "name" ? (a, b) => a.cells[column].textContent.localeCompare(b.cells[column].textContent)
-    : (a, b) => { const [x, y] = [value(a), value(b)]; return x === null ? y === null ? 0 : 1 : y === null ? -1 : order * (x - y); };
+    : (a, b) => {
+      const [x, y] = [value(a), value(b)], kinds = isReported(a) - isReported(b);
+      if (x === null || y === null) return (x === null) - (y === null);
+      return kinds || order * (x - y);
+    };
   if (!isRanking) rows.sort(compare);
   body.append(...(isRanking ? every : rows));
   body.classList.toggle("unranked", !isRanking);
-  for (const kind of body.querySelectorAll(".hn-kind")) kind.hidden = !isRanking;
+  if (!isRanking) for (const kind of body.querySelectorAll(".hn-kind")) kind.hidden = true;
+  for (const row of rows) {
+    const place = row.cells[0];
+    if (!place.dataset.overall) continue;
+    place.textContent = isRanking ? place.dataset.overall : cell(row).rank ?? "–";
+  }
   heads.forEach(head => head.removeAttribute("aria-sort"));
   if (column >= 0) heads[column].setAttribute("aria-sort", order > 0 ? "ascending" : "descending");
 }
@@ -116,6 +131,7 @@ async function filterRows() {
 async function show(address, how) {
   if (isStatic) {
     history.replaceState(null, "", location.pathname + (address.includes("?") ? "?" + address.split("?")[1] : ""));
+    if (how === "push") restore();
     return filterRows();
   }
   const number = ++latest;

@@ -224,6 +224,15 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
     )
 
 
+def offered(columns: Sequence[Column], rows: Sequence[RankedRow], chosen: Sequence[str] = ()) -> list[Column]:
+    """Return the columns that have a value in some row, and those that were chosen."""
+    return [
+        column
+        for column in columns
+        if column.key in chosen or column.key == PARTS.key or any(column.value(r.row) is not None for r in rows)
+    ]
+
+
 def choices(benchmark: str) -> list[Column]:
     """Return the columns that a visitor can show or hide for a benchmark; PARTS represents all columns of parts."""
     parts = [PARTS] if BENCHMARKS[benchmark].card.columns else []

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from evaluator.benchmarks import BENCHMARKS
@@ -15,6 +15,7 @@ from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 
 # A lone sign or a number is not a formula.
+KST = timezone(timedelta(hours=9), "KST")  # as the pages show dates
 HARMLESS = re.compile(r"[+-]|[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
 FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
 LINE = tuple("\t\r\n")  # start a new cell or row
@@ -111,7 +112,7 @@ def _values(row: BoardRow, names: Sequence[str]) -> dict[str, Any]:
         low, high = row.intervals.get(metric, (None, None))
         values |= {metric: row.metrics.get(metric), f"{metric}_low": low, f"{metric}_high": high}
     if row.date is not None:
-        values["date"] = datetime.fromtimestamp(row.date, UTC).isoformat(timespec="seconds")
+        values["date"] = datetime.fromtimestamp(row.date, KST).isoformat(timespec="seconds")
     return {name: values[name] if name in values else getattr(row, name) for name in names}
 
 

@@ -19,9 +19,9 @@ def families(boards: Boards) -> dict[str, str]:
     return found
 
 
-def first_of_families(models: Iterable[str], family_of: Mapping[str, str]) -> set[str]:
-    """Return the first model of each family, from the names of models in some order."""
+def first_of_families(listed: Iterable[tuple[str, str]], family_of: Mapping[str, str]) -> set[str]:
+    """Return the first of each family, from pairs of a model's name and the key of what is listed for it."""
     first: dict[str, str] = {}
-    for model in models:
-        first.setdefault(family_of.get(model, model), model)
+    for model, key in listed:
+        first.setdefault(family_of.get(model, model), key)
     return set(first.values())

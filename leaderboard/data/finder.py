@@ -83,7 +83,7 @@ def find_models(view: View, finder: Finder) -> list[ModelRow]:
         scores = view.skill_scores(finder.skill)
         found.sort(key=lambda model: -scores.get(model.model, -1.0))
     if finder.family:
-        best = first_of_families((model.model for model in found), view.families)
+        best = first_of_families(((model.model, model.model) for model in found), view.families)
         found = [model for model in found if model.model in best]
     return found
 

@@ -105,7 +105,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             totals = dict.fromkeys((model.model for model in compared), 0.0)
             for name in shared:
                 scores = {model.model: model.cells[name].row.score or 0.0 for model in compared}
-                for beaten_by, share in _beaten(scores, family_of).items():
+                for beaten_by, share in share_behind(scores, family_of).items():
                     totals[beaten_by] += share
             losses = sorted(-total for total in totals.values())
             for model in compared:
@@ -140,15 +140,25 @@ def shared_benchmarks(ranked_on: Iterable[frozenset[str]]) -> dict[Inputs, tuple
     Groups in which fewer than two models share benchmarks are left out.
     """
     found: dict[Inputs, tuple[str, ...]] = {}
-    ranked = Counter(ranked_on)
+    held = list(ranked_on)
     for group in get_args(Inputs):
         names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
-        sets = [chosen for size in range(2, len(names) + 1) for chosen in combinations(names, size)]
-        counts = {chosen: sum(n for held, n in ranked.items() if held.issuperset(chosen)) for chosen in sets}
-        best = max(sets, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=None)
-        if best and counts[best] > 1:
-            found[group] = best
+        shared = most_shared(held, names, at_least=2)
+        if shared:
+            found[group] = shared
     return found
+
+
+def most_shared(held: Iterable[frozenset[str]], names: Sequence[str], at_least: int) -> tuple[str, ...]:
+    """Return the names, at least so many, for which (number of sets that hold all of them) × (number of names) is largest.
+
+    Return none if fewer than two sets hold all of the names.
+    """
+    counted = Counter(held)
+    choices = [chosen for size in range(at_least, len(names) + 1) for chosen in combinations(names, size)]
+    counts = {chosen: sum(n for one, n in counted.items() if one.issuperset(chosen)) for chosen in choices}
+    best = max(choices, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=())
+    return best if best and counts[best] > 1 else ()
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
@@ -182,7 +192,7 @@ def distribution(rows: Sequence[RankedRow]) -> list[int]:
     return counts
 
 
-def _beaten(scores: Mapping[str, float], family_of: Mapping[str, str]) -> dict[str, float]:
+def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> dict[str, float]:
     """Return the share, from 0 to 1, of other families whose best score is below each model's. A tie counts half.
 
     A model and all models made from it are one family, so that entering many variants does not lower rivals. Models with

@@ -24,7 +24,7 @@ SIZES = {
     "40-": (45e9, float("inf")),
 }
 MAX_SEARCH_LENGTH = 100  # characters of the search field
-ROWS_PER_PAGE = 100  # rows shown at first, and added by each click on "more"
+ROWS_PER_PAGE = 50  # rows shown at first, and added by each click on "more"
 MAX_ROWS_PER_PAGE = 2000  # beyond this the table can be downloaded
 T = TypeVar("T", bound=str)
 
@@ -113,8 +113,8 @@ def sort_rows(rows: Sequence[RankedRow], key: str) -> list[RankedRow]:
 
 
 def find(named: Sequence[N], words: str | None) -> list[N]:
-    """Return the models whose name or maker contains all of the words."""
-    tests = [_name_test(word) for word in clean_words(words).split()]
+    """Return the models whose name or maker contains all of the words. `license:` searches the licence."""
+    tests = [_model_test(word) for word in clean_words(words).split()]
     found = list(named)
     for test in tests:
         found = [one for one in found if test(one)]
@@ -155,6 +155,14 @@ def _test(word: str) -> Callable[[BoardRow], bool]:
     return lambda row: wanted in _jamo(getattr(row, prefix) or "")
 
 
+def _model_test(word: str) -> Callable[[Named], bool]:
+    prefix, _, rest = word.casefold().partition(":")
+    if prefix != "license":
+        return _name_test(word)
+    wanted = _jamo(rest)
+    return lambda named: wanted in _jamo(getattr(named, "license", None) or "")
+
+
 def _name_test(word: str) -> Callable[[Named], bool]:
     """Return a test for a word in names: `org:samsung` searches only the maker's name, other words the model's too."""
     prefix, _, rest = word.casefold().partition(":")
@@ -166,17 +174,18 @@ def _name_test(word: str) -> Callable[[Named], bool]:
 
     def test(named: Named) -> bool:
         letters, initials = _letters(named.model, named.organisation)
-        return wanted in letters or (choseong and wanted in initials)
+        other = getattr(named, "published_as", None)  # the name under which a score was reported
+        return wanted in letters or (choseong and wanted in initials) or (other is not None and wanted in _jamo(other))
 
     return test
 
 
-def _order(row: BoardRow, column: Column) -> tuple[bool, Any, str]:
-    """Return the sort key of a row: unknown values come last, equal values are sorted by name."""
-    name, value = _jamo(row.model), column.value(row)
+def _order(row: BoardRow, column: Column) -> tuple[bool, Any]:
+    """Return the sort key of a row: unknown values come last, and equal values keep the order of the ranking."""
+    value = column.value(row)
     if isinstance(value, str):
-        return False, 0, name
-    return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0), name
+        return False, _jamo(value)
+    return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0)
 
 
 def _columns(given: str) -> tuple[str, ...] | None:

@@ -72,5 +72,14 @@ def all_reproductions(boards: Boards) -> list[Reproduction]:
 
 def not_measured(boards: Boards) -> int:
     """Return the number of reported scores, of models with a repository, that were not measured here yet."""
-    rows = (r.row for ranked in boards.values() for r in ranked)
-    return sum(row.kind == "reported" and "/" in row.model and row.reproduction is None for row in rows)
+    waiting = 0
+    for ranked in boards.values():
+        measured = {(r.row.model, r.row.split) for r in ranked if r.row.kind == "verified"}
+        waiting += sum(
+            r.row.kind == "reported"
+            and r.row.score is not None
+            and "/" in r.row.model
+            and (r.row.model, r.row.split) not in measured
+            for r in ranked
+        )
+    return waiting

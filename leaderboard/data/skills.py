@@ -1,31 +1,46 @@
 """What models are good at."""
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
-from leaderboard.data.models import ModelRow
+from leaderboard.data.models import ModelRow, most_shared, share_behind
+from submissions.records.options import ResultKind
 
 SKILLS = get_args(Skill)
 MAX_SEARCHED = 200  # models
 
 
-def skill_scores(models: Sequence[ModelRow], skill: Skill) -> dict[str, float]:
-    """Return the share of other models, in percent, that each model is ahead of in a skill.
+def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...]:
+    """Return the benchmarks that a skill is measured on: those with parts that need it, which most models were asked."""
+    names = [name for name, benchmark in BENCHMARKS.items() if benchmark.card.skills.get(skill)]
+    return most_shared((model.ranked_on(_kind(models)) & set(names) for model in models), names, at_least=1)
 
-    The share is averaged over the parts of benchmarks that need the skill (`Card.skills`) and that the model was asked.
+
+def skill_scores(models: Sequence[ModelRow], family_of: Mapping[str, str], skill: Skill) -> dict[str, float]:
+    """Return the share of other model families, in percent, that each model is ahead of in a skill.
+
+    The share is averaged over the parts of `skill_benchmarks` that need the skill (`Card.skills`). Models that were not
+    asked all of them have no score. Measured models are compared, or reported ones if fewer than two were measured.
     """
-    shares: dict[str, list[float]] = {}
-    for name, benchmark in BENCHMARKS.items():
-        for part in benchmark.card.skills.get(skill, ()):
-            scores = _scores(models, name, part)
-            ordered = sorted(scores.values())
-            for model, score in scores.items() if len(ordered) > 1 else ():
-                shares.setdefault(model, []).append(100 * bisect_left(ordered, score) / (len(ordered) - 1))
+    parts = [(name, part) for name in skill_benchmarks(models, skill) for part in BENCHMARKS[name].card.skills[skill]]
+    kind = _kind(models)
+    scores: dict[tuple[str, object], dict[str, float]] = {}
+    for name, part in parts:
+        asked = [model for model in models if model.rank_by(name, kind)]
+        known = {model.model: score for model in asked if (score := _score(model, name, part)) is not None}
+        if known:
+            scores[name, part] = known
+    if not scores:
+        return {}
+    compared = set.intersection(*(set(known) for known in scores.values()))
+    shares: dict[str, list[float]] = {model: [] for model in compared}
+    for known in scores.values():
+        for model, share in share_behind({model: known[model] for model in compared}, family_of).items():
+            shares[model].append(100 * share)
     return {model: mean(each) for model, each in shares.items()}
 
 
@@ -43,14 +58,9 @@ def known_skills(models: Sequence[ModelRow]) -> list[Skill]:
     ]
 
 
-def _scores(models: Sequence[ModelRow], benchmark: str, part: tuple[str, str] | None) -> dict[str, float]:
-    """Return the scores of the models that were measured, or, if there are fewer than two, of those that makers report."""
-    by_kind: dict[str, dict[str, float]] = {"verified": {}, "reported": {}}
-    for model in models:
-        score = _score(model, benchmark, part)
-        if score is not None:
-            by_kind[model.cells[benchmark].row.kind][model.model] = score
-    return by_kind["verified"] if len(by_kind["verified"]) > 1 else by_kind["reported"]
+def _kind(models: Sequence[ModelRow]) -> ResultKind:
+    """Return the kind of results to compare: measured ones, unless fewer than two models have any."""
+    return "verified" if sum(bool(model.ranked_on("verified")) for model in models) > 1 else "reported"
 
 
 def _score(model: ModelRow, benchmark: str, part: tuple[str, str] | None) -> float | None:

@@ -70,8 +70,9 @@ class View:
         found = select(self._sorted[key], query)
         if not query.family:
             return found
-        best = first_of_families((r.row.model for r in select(self.boards[benchmark], query)), self.families)
-        return [r for r in found if r.row.model in best]
+        in_order = ((r.row.model, r.row.key) for r in select(self.boards[benchmark], query))
+        best = first_of_families(in_order, self.families)
+        return [r for r in found if r.row.key in best]
 
     def charts(self, benchmark: str) -> list[Kind]:
         """Return the charts of a benchmark that have data, if no row is filtered out."""
@@ -87,7 +88,7 @@ class View:
     def skill_scores(self, skill: Skill) -> dict[str, float]:
         """Return the share of other models, in percent, that each model is ahead of in a skill; computed once."""
         if skill not in self._skills:
-            self._skills[skill] = skill_scores(self.models, skill)
+            self._skills[skill] = skill_scores(self.models, self.families, skill)
         return self._skills[skill]
 
     def skill_rank(self, skill: Skill, model: str) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote, urlencode
 
-from leaderboard.views.location import LANGUAGE_FOLDERS, Location, asset_version
+from leaderboard.views.location import LANGUAGE_FOLDERS, Location, asset_version, query_text
 from leaderboard.views.texts import Language
 
 _UNSAFE = re.compile(r"[^\w.-]|^\.+")
@@ -29,7 +29,7 @@ class FileLocation(Location):
         if path == "compare":
             query = urlencode({name: value for name, value in params.items() if value}, safe=",/")
             return f"{self.live}/{LANGUAGE_FOLDERS[self.language]}compare{'?' + query if query else ''}"
-        return self._relative(page_file(path, self.language))
+        return self._relative(page_file(path, self.language)) + query_text(params)
 
     def in_language(self, language: Language) -> str:
         return self._relative(page_file(self.path, language))

@@ -9,7 +9,7 @@ from leaderboard.data.finder import PRESETS, Finder, column_heads, find_models, 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import BINS, ModelRow
 from leaderboard.data.query import ROWS_PER_PAGE, page_size
-from leaderboard.data.skills import known_skills
+from leaderboard.data.skills import known_skills, skill_benchmarks
 from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
@@ -35,7 +35,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models),
-        axes=AXES,
+        axes=[kind for kind in AXES if kind == axis or any(kind in view.charts(name) for name in view.boards)],
         axis=axis,
         plotted={
             name: axis in view.charts(name) and has_data(axis, (m.cells[name] for m in models if name in m.cells))
@@ -73,6 +73,7 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
     """Return the values of the table of models, of which `shown` are listed."""
     return {
         "finder": finder,
+        "skill_benchmarks": skill_benchmarks(view.models, finder.skill) if finder.skill else (),
         "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
         "models": models[:shown],
         "shared": view.shared_benchmarks,

@@ -18,7 +18,10 @@ def model_card(view: View, name: str, language: Language = "ko") -> bytes | None
     if model is None:
         return None
     cells = {BENCHMARKS[benchmark].card.title: cell for benchmark, cell in model.cells.items() if cell.rank}
-    bars = tuple(Bar(title, cell.row.score or 0.0, _note(cell, language)) for title, cell in cells.items())
+    bars = tuple(
+        Bar(title + _mode(cell, language), cell.row.score or 0.0, _note(cell, language))
+        for title, cell in cells.items()
+    )
     return draw_card(name, bars, model.organisation or "", language)
 
 
@@ -26,7 +29,7 @@ def benchmark_card(view: View, name: str, language: Language = "ko") -> bytes:
     """Return the preview picture of a benchmark: its first models."""
     language = drawable(language)
     rows = [r for r in standing_rows(view.boards[name]) if r.rank][:MAX_BARS]
-    bars = tuple(Bar(r.row.model.rpartition("/")[2], r.row.score or 0.0, _note(r, language)) for r in rows)
+    bars = tuple(Bar(_name(r, language), r.row.score or 0.0, _note(r, language)) for r in rows)
     return draw_card(BENCHMARKS[name].card.title, bars, headline_title(BENCHMARKS[name], language), language)
 
 
@@ -68,7 +71,17 @@ def badge(view: View, name: str, benchmark: str) -> bytes | None:
 def _note(ranked: RankedRow, language: Language) -> str:
     """Return a row's rank and, if a maker reports its score, that word: the picture stands alone elsewhere."""
     rank = f"#{ranked.rank}" if ranked.rank else ""
+    if ranked.is_tied and ranked.tie and ranked.tie.last > ranked.tie.first:
+        rank = f"#{ranked.tie.first}–{ranked.tie.last}"
     return f"{_kind(ranked, language)} {rank}".strip()
+
+
+def _name(ranked: RankedRow, language: Language) -> str:
+    return ranked.row.model.rpartition("/")[2] + _mode(ranked, language)
+
+
+def _mode(ranked: RankedRow, language: Language) -> str:
+    return f" ({text(f'thinking_{ranked.row.thinking}', language)})" if ranked.row.thinking else ""
 
 
 def _kind(ranked: RankedRow, language: Language) -> str:

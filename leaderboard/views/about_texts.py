@@ -14,8 +14,8 @@ ABOUT_TEXTS: dict[str, Text] = {
         "What Hannun measures and how, and how to read its ranks, on one page.",
     ),
     "lead_overview": Text(
-        "벤치마크 {n}개 ·",
-        "{n} benchmarks ·",
+        "모델이 한국어 문서와 차트를 얼마나 정확히 읽는지 벤치마크 {n}개로 잽니다 ·",
+        "How well models read Korean documents and charts, on {n} benchmarks ·",
     ),
     "lead_models": Text(
         "직접 평가 {verified}개 모델 · 제작사 발표 {reported}개 모델 ·",
@@ -25,8 +25,8 @@ ABOUT_TEXTS: dict[str, Text] = {
     "lead_shared": Text("공동 1위가 {n}건입니다.", "{n} results share rank 1."),
     "lead_ahead": Text("1위는 유의하게 앞섭니다.", "rank 1 is significantly ahead."),
     "lead_overall": Text(
-        "구분되지 않으면 ‘공동’ 순위입니다.",
-        "results that cannot be told apart are tied.",
+        "구분되지 않으면 ‘공동’.",
+        "ties are marked.",
     ),
     "tied_at": Text("공동 {n}위", "tied at {n}"),
     "overview_title": Text("한국어 문서·차트 AI 리더보드", "Korean document AI leaderboard"),
@@ -101,10 +101,10 @@ ABOUT_TEXTS: dict[str, Text] = {
     ),
     "guide_find_title": Text("찾기", "Finding a model"),
     "guide_find": Text(
-        "검색창에 모델이나 기관 이름을 입력합니다. 한글 이름과 초성도 찾습니다(젬마, ㄱㅂ). org:, license:, hardware:를 앞에 붙이면 "
-        "그 항목만 찾습니다. 필터에서 크기, 가중치 공개 여부, 상업적 이용, 추론 설정을 고릅니다.",
-        "Type a model's or maker's name; Korean spellings and initial consonants work too. The prefixes org:, license: and "
-        "hardware: search that field only. Filters narrow by size, weights, commercial use and reasoning.",
+        "검색창에 모델이나 기관 이름을 입력합니다. 한글 이름과 초성도 찾습니다(젬마, ㄱㅂ). org:, license:(벤치마크 표에서는 hardware:도)를 앞에 "
+        "붙이면 그 항목만 찾습니다. 필터에서 크기, 가중치 공개 여부, 상업적 이용, 추론 설정을 고릅니다.",
+        "Type a model's or maker's name; Korean spellings and initial consonants work too. The prefixes org: and license: (in "
+        "tables of benchmarks also hardware:) search that field only. Filters narrow by size, weights, commercial use and reasoning.",
     ),
     "guide_read_title": Text("읽기", "Reading"),
     "guide_read": Text(
@@ -149,6 +149,8 @@ ABOUT_TEXTS: dict[str, Text] = {
         "베이스 모델과 그 모델에서 나온 변형을 한 계열로 묶고, 가장 앞선 모델만 보여 줍니다.",
         "A base model and all models made from it are one family, of which only the best is shown.",
     ),
-    "measured_rows": Text("직접 평가 · {n}건", "Measured here · {n}"),
-    "reported_rows": Text("제작사 발표 · {n}건 (확인하지 않은 점수)", "Reported by makers · {n} (not checked by us)"),
+    "measured_rows": Text("직접 평가 · 결과 {n}건", "Measured here · {n} results"),
+    "reported_rows": Text(
+        "제작사 발표 · 결과 {n}건 (확인하지 않은 점수)", "Reported by makers · {n} results (not checked by us)"
+    ),
 }

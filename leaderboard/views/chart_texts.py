@@ -44,8 +44,8 @@ CHART_TEXTS: dict[str, Text] = {
     "baselines": Text("베이스라인:", "Baselines:"),
     "chart_time": Text("점수 추이", "Score over time"),
     "chart_time_hint": Text(
-        "모델이 출시된 달을 기준으로 하며, 알 수 없으면 결과의 날짜를 씁니다. 점선은 그때까지의 최고 점수입니다.",
-        "By the month of a model's release or, if unknown, the date of its result. Dotted line: the best score so far.",
+        "모델이 출시된 달을 기준으로 하며, 알 수 없으면 결과의 날짜를 씁니다. 점선은 그때까지의 최고 점수이며, 직접 평가한 모델이 있으면 그 모델만 잇습니다.",
+        "By the month of a model's release or, if unknown, the date of its result. Dotted line: the best score so far, of measured models if there are any.",
     ),
     "chart_empty": Text("차트로 그릴 데이터가 아직 없습니다.", "There is no data to plot yet."),
     "axis_params": Text("파라미터 수", "Parameters"),

@@ -1,5 +1,6 @@
 """The address of a page, and the links from it."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -8,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
 
 from leaderboard.views.texts import Language
 from submissions.config.paths import ASSETS
@@ -46,7 +49,7 @@ class Location:
             query["__theme"] = self.theme
         if not path:
             query = CHOSEN[self.language] | query
-        return f"/{LANGUAGE_FOLDERS[self.language]}{quote(path)}{_query(query)}"
+        return f"/{LANGUAGE_FOLDERS[self.language]}{quote(path)}{query_text(query)}"
 
     def changed(self, **params: object) -> str:
         """Return the link to this page with other parameters. None removes one."""
@@ -58,7 +61,7 @@ class Location:
 
     def file(self, path: str, /, **params: object) -> str:
         """Return the link to a file with data, such as "boards/ko-vqa.csv"."""
-        return f"/{quote(path)}{_query(params)}"
+        return f"/{quote(path)}{query_text(params)}"
 
     def asset(self, name: str) -> str:
         """Return the link to a file that pages load. It changes with the content, so that browsers may keep the file."""
@@ -70,7 +73,7 @@ class Location:
 
     def public_file(self, path: str, /, **params: object) -> str:
         """Return the public address of a file with data."""
-        return f"{self.origin}/{quote(path)}{_query(params)}"
+        return f"{self.origin}/{quote(path)}{query_text(params)}"
 
     def card(self, name: str, **params: object) -> str:
         """Return the public address of a preview picture."""
@@ -81,7 +84,8 @@ class Location:
         return replace(self, path=path, params=())
 
 
-def _query(params: Mapping[str, object]) -> str:
+def query_text(params: Mapping[str, object]) -> str:
+    """Return a query string with its `?`, or nothing if no parameter has a value."""
     given = {name: value for name, value in params.items() if value not in (None, "")}
     return f"?{urlencode(given, safe=',/')}" if given else ""
 
@@ -93,6 +97,18 @@ def asset_path(name: str) -> Path:
     package = find_spec("plotly")
     assert package is not None and package.submodule_search_locations
     return Path(package.submodule_search_locations[0], "package_data/plotly.min.js")
+
+
+@cache
+def style_sheet() -> Markup:
+    """Return the style sheet as pages contain it: a phone would wait for one more answer before it shows anything."""
+    return Markup(asset_path("style.css").read_text(encoding="utf-8"))  # noqa: S704  # ours, and no visitor's words
+
+
+@cache
+def style_source() -> str:
+    """Return how a content security policy names that style sheet."""
+    return f"'sha256-{b64encode(sha256(style_sheet().encode()).digest()).decode()}'"
 
 
 @cache

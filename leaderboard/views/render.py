@@ -1,5 +1,6 @@
 """Render HTML from templates. The template engine escapes all values, and no other code writes HTML."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -9,12 +10,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.environment import TemplateModule
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.metrics import Metric
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
 from leaderboard.data.licences import Commercial, commercial_use, licence_of
 from leaderboard.data.query import SIZES, maker_words, search_words, size_of
+from leaderboard.data.ranking import RankedRow
+from leaderboard.views.location import style_sheet
 from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, text, translate
+from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.request import Status
 
@@ -97,6 +102,15 @@ def _environment(language: Language) -> Environment:
     def bucket_title(benchmark: str, bucket: str) -> str:
         return translate(BENCHMARKS[benchmark].card.bucket_title(bucket), language)
 
+    def titled(row: BoardRow) -> str:
+        """Return the name of a row's model, with the mode if it was asked in one."""
+        return f"{row.model} ({text(f'thinking_{row.thinking}', language)})" if row.thinking else row.model
+
+    def metrics_of(rows: Sequence[RankedRow]) -> list[Metric]:
+        """Return the metrics that rows of one benchmark are ranked by."""
+        names = dict.fromkeys(r.row.headline for r in rows)
+        return [BENCHMARKS[rows[0].row.benchmark].metric(name) for name in names]
+
     def named(value: str, kind: str) -> str:
         """Return the text for a value of a record, such as the name of a split, or the value itself."""
         key = f"{kind}_{value}"
@@ -144,11 +158,14 @@ def _environment(language: Language) -> Environment:
         headline_title=partial(headline_title, language=language),
         float_precisions=PRECISIONS,
         statuses=[status.value for status in Status],
+        titled=titled,
+        metrics_of=metrics_of,
         labels_of=partial(labels, language=language),
         marks_in=marks_in,
         smallest_difference=smallest_difference,
         rank_label=RANK_LABEL,
         rank_sort=RANK,
+        style_sheet=style_sheet,
     )
     return made
 

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from leaderboard.views.location import style_source
 from leaderboard.web.address import is_host, is_same_site
 from leaderboard.web.network import network_of
 
@@ -43,8 +44,8 @@ READ_METHODS = ("GET", "HEAD")
 
 # No page has inline scripts or styles.
 _POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; "
-    "frame-ancestors {framing}"
+    "default-src 'self'; style-src 'self' {style}; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; "
+    "form-action 'self'; frame-ancestors {framing}"
 )
 _FRAMING = "'self' https://huggingface.co https://*.hf.space"
 # Browsers do not guess content types, and send no referrer to other sites.
@@ -182,7 +183,7 @@ class _Response:
 
     def __init__(self, send: Send, framing: str, readable: bool) -> None:
         self._send = send
-        self._headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(framing=framing)}
+        self._headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(framing=framing, style=style_source())}
         if readable:  # by pages of other sites
             self._headers["Access-Control-Allow-Origin"] = "*"
         self.started = False

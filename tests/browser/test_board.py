@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from leaderboard.data.query import ROWS_PER_PAGE
 from scripts.support.records import result_of
 from submissions.config.settings import Settings
 from submissions.records.request import EvalRequest
@@ -33,7 +34,7 @@ def test_address_keeps_search_filters_and_columns(page: Page, empty_board: Empty
     expect(rows).to_have_count(14)
     page.get_by_label("4–8B").check()
     expect(rows).to_have_count(5)
-    page.get_by_label("Latency", exact=True).uncheck()
+    page.get_by_label("Date", exact=True).uncheck()
     page.get_by_label("Licence", exact=True).check()
     expect(heads).to_contain_text("Licence")
     page.get_by_label("Search models").fill("vl3 ")
@@ -160,7 +161,9 @@ def test_long_table_loads_in_pages_and_survives_server_stop(
         for width in (1400, 390):
             page.set_viewport_size({"width": width, "height": 900})
             page.goto(f"{address}/ko-vqa")
-            expect(rows).to_have_count(100)
+            expect(rows).to_have_count(ROWS_PER_PAGE)
+            more.click()
+            expect(rows).to_have_count(2 * ROWS_PER_PAGE)
             more.click()
             expect(rows).to_have_count(143)
             expect(more).to_have_count(0)

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import Query
+from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.edition.build import Edition, build
 from leaderboard.views.location import LANGUAGE_FOLDERS
 from scripts.support.records import result_of
@@ -141,7 +141,7 @@ def test_long_table_is_completed_for_search(
         lambda route: route.fulfill(path=tmp_path / route.request.url.split("test/")[1].split("?")[0]),
     )
     page.goto("http://edition.test/en/ko-vqa.html")
-    expect(page.locator(ROWS)).to_have_count(100)
+    expect(page.locator(ROWS)).to_have_count(ROWS_PER_PAGE)
     page.get_by_label("Search models").fill("model-119")
     expect(page.locator(ROWS)).to_have_count(1)
     page.get_by_label("Search models").fill("")
