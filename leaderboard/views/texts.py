@@ -30,7 +30,7 @@ TEXTS: dict[str, Text] = {
     "good_at_charts": Text("차트 읽기", "Charts"),
     "good_at_documents": Text("문서 읽기", "Documents"),
     "good_at_transcription": Text("텍스트로 옮기기", "Transcription"),
-    "skill_hint": Text("뒤처진 다른 모델 계열의 비율(%)", "share of other families it is ahead of (%)"),
+    "skill_hint": Text("뒤처진 다른 계열 비율(%)", "families behind it (%)"),
     "commercial": Text("상업적 이용", "Commercial use"),
     "commercial_yes": Text("가능", "allowed"),
     "commercial_conditions": Text("조건부", "with conditions"),

@@ -8,10 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.finder import PRESETS, Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.edition.build import Edition, build
 from leaderboard.views.location import LANGUAGE_FOLDERS
+from leaderboard.views.texts import text
 from scripts.support.records import result_of
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
@@ -86,6 +88,23 @@ def test_search_finds_what_the_live_board_finds(edition: str, page: Page, site: 
     expect(page.locator(ROWS)).to_have_count(found)
     expect(page.locator("#rows [data-found]")).to_have_text(f"Results: {found}")
     expect(page.locator("#announced")).to_have_text(f"Results: {found}")
+
+
+def test_presets_and_order_are_those_of_the_live_board(edition: str, page: Page, site: Site) -> None:
+    page.goto(f"{edition}/en/index.html")
+    rows = page.locator(ROWS)
+    for name in ("small", "commercial", "family"):
+        page.get_by_role("link", name=text(f"preset_{name}", "en")).click()
+        expect(rows).to_have_count(len(find_models(site.board.view(), PRESETS[name])))
+    page.goto(f"{edition}/en/index.html")
+    page.get_by_label("Sort by").select_option("infochartqa")
+    expect(rows.first).to_contain_text("o/alpha")
+    live = find_models(site.board.view(), Finder(order="infochartqa"))
+    ranked = [model for model in live if (cell := model.cells.get("infochartqa")) and cell.rank]
+    shown = rows.locator("th.model a").all_inner_texts()
+    assert shown[: len(ranked)] == [model.model for model in ranked]
+    assert rows.nth(0).locator("td.rank").inner_text() == "1"
+    assert rows.nth(len(ranked) - 1).locator("td.rank").inner_text().startswith("(")
 
 
 def test_missing_page_leads_back(edition: str, page: Page) -> None:

@@ -163,6 +163,22 @@ def test_measured_and_reported_sections_are_both_shown(site: Site) -> None:
 
 
 @pytest.mark.integration
+def test_pages_contain_no_escaped_markup(site: Site) -> None:
+    for path in PAGES:
+        assert "&lt;span" not in site.get(f"en/{path}").text, path
+
+
+@pytest.mark.integration
+def test_comparison_marks_reported_scores(site: Site) -> None:
+    page = html.fromstring(site.get("en/compare?models=o/measured,o/claimed").content)
+    rows = {row.text_content().split()[1]: row.text_content() for row in page.xpath("//table[@class='hn-bars'][1]//tr")}
+    assert "reported" in rows["o/claimed"] and "(90.37)" in rows["o/claimed"]
+    assert "reported" not in rows["o/measured"]
+    reported_only = html.fromstring(site.get("en/compare?models=Gemini-3-pro,o/claimed").content)
+    assert "reported" in reported_only.xpath("string(//ul[@class='hn-verdicts'])")
+
+
+@pytest.mark.integration
 def test_charts_show_measured_result(site: Site) -> None:
     charts = ["overview/benchmarks", *(f"ko-vqa/{kind}" for kind in ("size", "speed", "cost", "parts", "wins", "time"))]
     shown = 0
