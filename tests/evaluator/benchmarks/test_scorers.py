@@ -12,8 +12,9 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad_2 import KorQuAD2
-from evaluator.benchmarks.scoring import chart_answers
+from evaluator.benchmarks.scoring import chart_answers, strict_chart_answers
 from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, choice_order
+from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.published_quantities import quantity_f1
@@ -27,25 +28,26 @@ from tests.support.vectors import vectors
 
 
 @pytest.mark.parametrize(
-    ("gold", "output", "right"),
+    ("gold", "output", "published", "strict"),
     [
-        ("총 24,347천 명입니다.", "경제활동 인구는 24,347천 명입니다.", True),
-        ("총 24,347천 명입니다.", "24347천 명", True),
-        ("총 24,347천 명입니다.", "24,347명", False),
-        ("61.5조 원입니다.", "2020년 투자목표는 61.5조 원입니다.", True),
-        ("61.5조 원입니다.", "61.5 조 원", False),
-        ("5조 원입니다.", "5.0조 원입니다.", True),
-        ("5.0조 원입니다.", "5.0조 원입니다.", False),  # whole floats are read as integers only in the output
-        ("1.0mg/L입니다.", "1mg/L", True),
-        ("350만 명입니다.", "350명", True),  # the rule does not know the unit 만
-        ("15개입니다.", "10개, 11개, 15개 중 하나", True),
-        ("1,636개입니다.", "2017년 기준 1,636", True),  # the published code crashes here
-        ("열다섯 개입니다.", "15개", False),
-        ("15개입니다.", "", False),
+        ("총 24,347천 명입니다.", "경제활동 인구는 24,347천 명입니다.", True, True),
+        ("총 24,347천 명입니다.", "24347천 명", True, True),
+        ("총 24,347천 명입니다.", "24,347명", False, False),
+        ("61.5조 원입니다.", "2020년 투자목표는 61.5조 원입니다.", True, True),
+        ("61.5조 원입니다.", "61.5 조 원", False, True),
+        ("5조 원입니다.", "5.0조 원입니다.", True, True),
+        ("5.0조 원입니다.", "5.0조 원입니다.", False, True),  # whole floats are read as integers only in the output
+        ("1.0mg/L입니다.", "1mg/L", True, True),
+        ("350만 명입니다.", "350명", True, False),  # the rule does not know the unit 만
+        ("15개입니다.", "10개, 11개, 15개 중 하나", True, False),
+        ("1,636개입니다.", "2017년 기준 1,636", True, True),  # the published code crashes here
+        ("열다섯 개입니다.", "15개", False, True),
+        ("15개입니다.", "", False, False),
     ],
 )
-def test_ko_vqa_reference_match(gold: str, output: str, right: bool) -> None:
-    assert ko_vqa.reference_match(gold, output) is right
+def test_ko_vqa_rules(gold: str, output: str, published: bool, strict: bool) -> None:
+    assert ko_vqa.reference_match(gold, output) is published
+    assert strict_match("얼마인가요?", gold, output) is strict
 
 
 @pytest.mark.parametrize(
@@ -166,32 +168,33 @@ def test_prompts_match_protocols() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "answer", "response", "right"),
+    ("kind", "answer", "response", "published", "strict"),
     [
-        (1, "287", "There were 287 visitors.", True),
-        (1, "287", "about 300", False),
-        (10, "960", "roughly 950", True),
-        (10, "4.2B", "4,200,000,000", True),
-        (50, "76.4%", "76.4", True),
-        (50, "76.4%", "7640", True),  # any factor of 100 passes
-        (13, "2020", "It was in 2020.", True),
-        (60, "North line", "the north line", True),
-        (40, "Biomass,Hydro", "Hydro, biomass", True),
-        (40, "Biomass,Hydro", "Hydro", False),
-        (40, "Biomass", "", True),  # an empty item is contained in every item
-        (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True),
-        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", True),  # only up to the end of the shorter list
-        (71, "Gaon,Nuri,Dasom", "Nuri, Gaon, Dasom", False),
-        (202, "B", "(B)", True),
-        (202, "B", "b", False),
-        (202, "B,D", "D,B", True),
-        (202, "B", "I cannot tell", False),  # the published code guesses at random
-        (1, "10-15", "10-15", False),  # the published code crashes
-        (101, "5m²", "5,000,000", True),  # m is read as million
+        (1, "287", "There were 287 visitors.", True, True),
+        (1, "287", "about 300", False, False),
+        (10, "960", "roughly 950", True, True),
+        (10, "4.2B", "4,200,000,000", True, True),
+        (50, "76.4%", "76.4", True, True),
+        (50, "76.4%", "7640", True, False),  # any factor of 100 passes
+        (13, "2020", "It was in 2020.", True, True),
+        (60, "North line", "the north line", True, True),
+        (40, "Biomass,Hydro", "Hydro, biomass", True, True),
+        (40, "Biomass,Hydro", "Hydro", False, False),
+        (40, "Biomass", "", True, False),  # an empty item is contained in every item
+        (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True, True),
+        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", True, False),  # only up to the end of the shorter list
+        (71, "Gaon,Nuri,Dasom", "Nuri, Gaon, Dasom", False, False),
+        (202, "B", "(B)", True, True),
+        (202, "B", "b", False, True),
+        (202, "B,D", "D,B", True, True),
+        (202, "B", "I cannot tell", False, False),  # the published code guesses at random
+        (1, "10-15", "10-15", False, True),  # the published code crashes
+        (101, "5m²", "5,000,000", True, False),  # m is read as million
     ],
 )
-def test_infochartqa_reference_match(kind: int, answer: str, response: str, right: bool) -> None:
-    assert chart_answers.reference_match(kind, answer, response) is right
+def test_infochartqa_rules(kind: int, answer: str, response: str, published: bool, strict: bool) -> None:
+    assert chart_answers.reference_match(kind, answer, response) is published
+    assert strict_chart_answers.strict_match(kind, answer, response) is strict
 
 
 @pytest.mark.parametrize(
