@@ -224,13 +224,11 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
     )
 
 
-def offered(columns: Sequence[Column], rows: Sequence[RankedRow], chosen: Sequence[str] = ()) -> list[Column]:
-    """Return the columns that have a value in some row, and those that were chosen."""
-    return [
-        column
-        for column in columns
-        if column.key in chosen or column.key == PARTS.key or any(column.value(r.row) is not None for r in rows)
-    ]
+def filled(benchmark: str, rows: Sequence[RankedRow]) -> frozenset[str]:
+    """Return the keys of the columns to choose or to sort by that have a value in some row."""
+    every = {column.key: column for column in (*choices(benchmark), *sortable(benchmark)) if column.key != PARTS.key}
+    found = {key for key, column in every.items() if any(column.value(r.row) is not None for r in rows)}
+    return frozenset({*found, PARTS.key})
 
 
 def choices(benchmark: str) -> list[Column]:

@@ -8,9 +8,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.families import first_of_families
 from leaderboard.data.licences import Commercial, commercial_use
-from leaderboard.data.models import ModelRow, distribution
+from leaderboard.data.models import ModelRow
 from leaderboard.data.query import SIZES, Weights, clean_words, find, known_values, size_of
-from leaderboard.data.ranking import RankedRow
 from leaderboard.data.skills import SKILLS
 from leaderboard.data.view import View
 from submissions.records.options import ResultKind
@@ -86,24 +85,6 @@ def find_models(view: View, finder: Finder) -> list[ModelRow]:
         best = first_of_families(((model.model, model.model) for model in found), view.families)
         found = [model for model in found if model.model in best]
     return found
-
-
-@dataclass(frozen=True)
-class Head:
-    """What the head of a benchmark's column shows of the listed models."""
-
-    leader: RankedRow | None
-    distribution: list[int]  # models per bin of scores
-
-
-def column_heads(models: Sequence[ModelRow]) -> dict[str, Head]:
-    """Return the head of each benchmark's column for the models that a finder found."""
-    heads: dict[str, Head] = {}
-    for name in BENCHMARKS:
-        cells = [cell for model in models if (cell := model.cells.get(name)) and cell.rank]
-        leader = min(cells, key=lambda cell: (cell.row.kind == "reported", cell.rank), default=None)
-        heads[name] = Head(leader, distribution(cells))
-    return heads
 
 
 def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, str]:

@@ -67,6 +67,7 @@ class Summary:
     distribution: list[int]  # ranked models per bin
     references: list[Reference]
     models: dict[ResultKind, int]  # ranked models that were measured, and those with reported scores only
+    updated: float | None  # date of the newest result, in seconds since 1970
 
 
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
@@ -74,7 +75,8 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     standing = standing_rows(rows)
     with_rank = {r.row.model: r.row.kind for r in standing if r.rank}
     models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
-    return Summary(leader, distribution(standing), references(rows, benchmark), models)
+    updated = max((r.row.date for r in rows if r.row.date), default=None)
+    return Summary(leader, distribution(standing), references(rows, benchmark), models, updated)
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:

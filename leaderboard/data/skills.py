@@ -17,7 +17,8 @@ MAX_SEARCHED = 200  # models
 def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...]:
     """Return the benchmarks that a skill is measured on: those with parts that need it, which most models were asked."""
     names = [name for name, benchmark in BENCHMARKS.items() if benchmark.card.skills.get(skill)]
-    return most_shared((model.ranked_on(_kind(models)) & set(names) for model in models), names, at_least=1)
+    kind = _kind(models)
+    return most_shared((model.ranked_on(kind) & set(names) for model in models), names, at_least=1)
 
 
 def skill_scores(models: Sequence[ModelRow], family_of: Mapping[str, str], skill: Skill) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """What the board shows of the store at one commit."""
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,11 +9,13 @@ from typing import get_args
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.chart_data import Kind, charts_of, has_data
+from leaderboard.data.column_heads import Heads
+from leaderboard.data.columns import filled
 from leaderboard.data.families import families, first_of_families
 from leaderboard.data.models import ModelRow, Summary, shared_benchmarks
 from leaderboard.data.query import Query, select, sort_rows
 from leaderboard.data.ranking import Boards, RankedRow
-from leaderboard.data.skills import skill_scores
+from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
@@ -39,6 +42,8 @@ class View:
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
     _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark
+    _filled: dict[str, frozenset[str]] = field(default_factory=dict)
+    _skill_ranks: dict[Skill, dict[str, int]] = field(default_factory=dict)
     _bests: dict[tuple[str, str, str], str] = field(default_factory=dict)
     _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
 
@@ -61,6 +66,12 @@ class View:
             bests = {part: scores[-1] for part, scores in self.parts(*key).items()}
             self._bests[key] = blob_id(repr(sorted(bests.items())).encode())
         return self._bests[key]
+
+    def filled_columns(self, benchmark: str) -> frozenset[str]:
+        """Return the keys of a table's columns that have a value in some row; computed once."""
+        if benchmark not in self._filled:
+            self._filled[benchmark] = filled(benchmark, self.boards[benchmark])
+        return self._filled[benchmark]
 
     def select(self, benchmark: str, query: Query) -> list[RankedRow]:
         """Return the rows that match a query, in its order. Ignores `query.shown`."""
@@ -93,9 +104,20 @@ class View:
 
     def skill_rank(self, skill: Skill, model: str) -> int | None:
         """Return the rank of a model in a skill, or None if it has no score in it."""
-        scores = self.skill_scores(skill)
-        own = scores.get(model)
-        return None if own is None else 1 + sum(score > own for score in scores.values())
+        if skill not in self._skill_ranks:
+            scores = self.skill_scores(skill)
+            losses = sorted(-score for score in scores.values())
+            self._skill_ranks[skill] = {name: bisect_left(losses, -score) + 1 for name, score in scores.items()}
+        return self._skill_ranks[skill].get(model)
+
+    @cached_property
+    def skill_benchmarks(self) -> dict[Skill, tuple[str, ...]]:
+        """The benchmarks that each skill is measured on."""
+        return {skill: skill_benchmarks(self.models, skill) for skill in get_args(Skill)}
+
+    @cached_property
+    def heads(self) -> Heads:
+        return Heads(self.models)
 
     @cached_property
     def rows_by_model(self) -> dict[str, list[RankedRow]]:

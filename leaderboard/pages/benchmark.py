@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import axes_in, charts_of, has_data
-from leaderboard.data.columns import choices, columns_of, default_keys, offered, sortable
+from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.data.ranking import RankedRow, standing_rows
@@ -28,7 +28,8 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     found = view.select(name, query)
     rows = found[: query.shown]
     card = BENCHMARKS[name].card
-    choosable = offered(choices(name), view.boards[name], query.columns or ())
+    filled = view.filled_columns(name)
+    choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
     return render_page(
         board,
         here,
@@ -48,14 +49,14 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         families=view.families,
         found=len(found),
         total=len(view.boards[name]),
-        updated=max((r.row.date for r in view.boards[name] if r.row.date), default=None),
+        updated=view.summaries[name].updated,
         more=query.shown + ROWS_PER_PAGE,
         columns=columns_of(name, rows, query.columns, query.sort),
         row_cells=_cells(view, here),
         choices=choosable,
         chosen=default_keys(name) if query.columns is None else query.columns,
         default_columns=[column.key for column in choosable if column.default],
-        sortable=offered(sortable(name), view.boards[name], (query.sort,)),
+        sortable=[column for column in sortable(name) if column.key in filled or column.key == query.sort],
         charts={kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)},
         axes=axes_in(view.boards[name]),
         unreadable=len(view.unreadable),

@@ -5,11 +5,11 @@ from typing import Any, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import AGAINST, has_data
-from leaderboard.data.finder import PRESETS, Finder, column_heads, find_models, places
+from leaderboard.data.finder import PRESETS, Finder, find_models, places
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import BINS, ModelRow
 from leaderboard.data.query import ROWS_PER_PAGE, page_size
-from leaderboard.data.skills import known_skills, skill_benchmarks
+from leaderboard.data.skills import known_skills
 from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
@@ -73,14 +73,14 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
     """Return the values of the table of models, of which `shown` are listed."""
     return {
         "finder": finder,
-        "skill_benchmarks": skill_benchmarks(view.models, finder.skill) if finder.skill else (),
+        "skill_benchmarks": view.skill_benchmarks[finder.skill] if finder.skill else (),
         "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
         "models": models[:shown],
         "shared": view.shared_benchmarks,
         "overall_groups": [
             group for group in get_args(Inputs) if any(group in own for own in view.shared_benchmarks.values())
         ],
-        "heads": column_heads(models),
+        "heads": view.heads.of(models),
         "bins": BINS,
         "places": places(view, finder, models[:shown]),
         "families": view.families,
