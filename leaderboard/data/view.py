@@ -8,7 +8,7 @@ from typing import get_args
 
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
-from leaderboard.data.chart_data import Kind, charts_of, has_data
+from leaderboard.data.chart_data import Kind, axes_in, charts_of, has_data
 from leaderboard.data.column_heads import Heads
 from leaderboard.data.columns import filled
 from leaderboard.data.families import families, first_of_families
@@ -42,6 +42,7 @@ class View:
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
     _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark
+    _axes: dict[str, list[str]] = field(default_factory=dict)
     _filled: dict[str, frozenset[str]] = field(default_factory=dict)
     _skill_ranks: dict[Skill, dict[str, int]] = field(default_factory=dict)
     _bests: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -66,6 +67,12 @@ class View:
             bests = {part: scores[-1] for part, scores in self.parts(*key).items()}
             self._bests[key] = blob_id(repr(sorted(bests.items())).encode())
         return self._bests[key]
+
+    def part_axes(self, benchmark: str) -> list[str]:
+        """Return the axes that a benchmark's rows have scores on; computed once."""
+        if benchmark not in self._axes:
+            self._axes[benchmark] = axes_in(self.boards[benchmark])
+        return self._axes[benchmark]
 
     def filled_columns(self, benchmark: str) -> frozenset[str]:
         """Return the keys of a table's columns that have a value in some row; computed once."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import axes_in, charts_of, has_data
+from leaderboard.data.chart_data import charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
@@ -58,7 +58,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         default_columns=[column.key for column in choosable if column.default],
         sortable=[column for column in sortable(name) if column.key in filled or column.key == query.sort],
         charts={kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)},
-        axes=axes_in(view.boards[name]),
+        axes=view.part_axes(name),
         unreadable=len(view.unreadable),
     )
 
