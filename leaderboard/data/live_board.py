@@ -203,6 +203,7 @@ class LiveBoard:
             self._checked = time.monotonic()
             self._refreshing.release()
             self._idle.set()
+        self._view.prepare()
         if read_workers:  # last, because a private store that does not answer must not keep the board from refreshing
             self.workers.refresh()
 

@@ -126,6 +126,24 @@ class View:
     def heads(self) -> Heads:
         return Heads(self.models)
 
+    def prepare(self) -> None:
+        """Compute what many pages share, so that no visitor waits for it. All of it is computed once for a view."""
+        for name in self.boards:
+            self.charts(name)
+            self.filled_columns(name)
+            self.part_axes(name)
+        for skill in get_args(Skill):
+            self.skill_rank(skill, "")
+        for of_all_models in (
+            "shared_benchmarks",
+            "counted_models",
+            "heads",
+            "models_by_name",
+            "rows_by_model",
+            "standings",
+        ):
+            getattr(self, of_all_models)
+
     @cached_property
     def rows_by_model(self) -> dict[str, list[RankedRow]]:
         """The rows of all boards by model, in the order of the boards."""
