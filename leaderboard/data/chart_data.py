@@ -43,12 +43,13 @@ def charts_of(benchmark: str) -> list[Kind]:
     return [kind for kind in get_args(Kind) if declared.get(kind, True)]
 
 
-def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
+def chart_data(kind: Kind, rows: Sequence[RankedRow], axis: str = "") -> Data:
     """Return the rows of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds.
 
-    What makers report of a model that was measured is left out.
+    What makers report of a model that was measured is left out. With `axis`, only parts on that axis are returned.
     """
-    return _DATA[kind](standing_rows(rows))
+    data = _DATA[kind](standing_rows(rows))
+    return [row for row in data if row["axis"] == axis] if axis else data
 
 
 def axes_in(rows: Sequence[RankedRow]) -> list[str]:

@@ -10,6 +10,7 @@ from leaderboard.data.families import first_of_families
 from leaderboard.data.licences import Commercial, commercial_use
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import SIZES, Weights, clean_words, find, known_values, size_of
+from leaderboard.data.ranking import rank_text
 from leaderboard.data.skills import SKILLS
 from leaderboard.data.view import View
 from submissions.records.options import ResultKind
@@ -96,13 +97,12 @@ def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, 
         overall = next(iter(model.overall.values()), None)
         cell = model.cells.get(finder.order)
         if finder.skill:
-            rank = view.skill_rank(finder.skill, model.model)
+            rank = view.skill_ranks[finder.skill].get(model.model)
         elif cell:
             rank, kind = cell.rank, cell.row.kind
         elif overall and finder.order == OVERALL:
             rank, kind = overall.rank, overall.kind
-        shown = "–" if rank is None else str(rank)
-        found[model.model] = f"({shown})" if rank and kind == "reported" else shown
+        found[model.model] = rank_text(rank, kind)
     return found
 
 

@@ -203,9 +203,9 @@ class LiveBoard:
             self._checked = time.monotonic()
             self._refreshing.release()
             self._idle.set()
-        self._view.prepare()
         if read_workers:  # last, because a private store that does not answer must not keep the board from refreshing
             self.workers.refresh()
+        self._view.prepare()
 
     def _count_commits(self, head: str, before: str) -> None:
         since = datetime.now(UTC) - HOUR

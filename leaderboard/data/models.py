@@ -13,7 +13,6 @@ from leaderboard.data.ranking import Boards, RankedRow, standing_row, standing_r
 from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
-BINS = 25  # bins of a benchmark's small histogram, 4 points each
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Summary:
-    """The leader, score distribution and reference scores of a benchmark."""
+    """The leader and the reference scores of a benchmark, and how many models have a rank on it."""
 
     leader: RankedRow | None
-    distribution: list[int]  # ranked models per bin
     references: list[Reference]
     models: dict[ResultKind, int]  # ranked models that were measured, and those with reported scores only
     updated: float | None  # date of the newest result, in seconds since 1970
@@ -72,11 +70,10 @@ class Summary:
 
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     leader = next((r for r in rows if r.rank), None)
-    standing = standing_rows(rows)
-    with_rank = {r.row.model: r.row.kind for r in standing if r.rank}
+    with_rank = {r.row.model: r.row.kind for r in standing_rows(rows) if r.rank}
     models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
     updated = max((r.row.date for r in rows if r.row.date), default=None)
-    return Summary(leader, distribution(standing), references(rows, benchmark), models, updated)
+    return Summary(leader, references(rows, benchmark), models, updated)
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
@@ -181,17 +178,6 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
     if card.chance is not None:
         best["chance"] = Reference("chance", "", card.chance)
     return sorted(best.values(), key=lambda reference: -reference.score)
-
-
-def distribution(rows: Sequence[RankedRow]) -> list[int]:
-    """Return the number of models in each bin from 0 to 100 percent, by the first ranked row of each."""
-    counts = [0] * BINS
-    seen: set[str] = set()
-    for ranked in rows:
-        if ranked.rank is not None and ranked.row.model not in seen:
-            seen.add(ranked.row.model)
-            counts[min(BINS - 1, int((ranked.row.score or 0.0) * BINS / 100))] += 1
-    return counts
 
 
 def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> dict[str, float]:

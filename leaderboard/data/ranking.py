@@ -13,6 +13,7 @@ from statistics import NormalDist
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
+from submissions.records.options import ResultKind
 
 FAMILY_ERROR = 0.05  # chance that intervals tell any two of a board's equal rows apart
 
@@ -24,6 +25,13 @@ class Tie:
     first: int  # rank of the first of these rows
     last: int  # rank of the last one
     rows: int
+
+
+def rank_text(rank: int | None, kind: ResultKind) -> str:
+    """Return a rank as it is shown: among reported results it is in brackets."""
+    if rank is None:
+        return "–"
+    return f"({rank})" if kind == "reported" else str(rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,11 @@ class RankedRow:
     best: int | None = None
     worst: int | None = None
     tie: Tie | None = None  # of one row if the next is significantly behind
+
+    @property
+    def rank_text(self) -> str:
+        """The rank as it is shown: that of a reported row is in brackets."""
+        return rank_text(self.rank, self.row.kind)
 
     @property
     def is_tied(self) -> bool:

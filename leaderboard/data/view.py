@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
@@ -23,6 +24,19 @@ from submissions.records.options import Inputs, ResultKind
 from submissions.store.base import Snapshot, blob_id
 from submissions.store.index import Unreadable
 
+# What many pages show, and what takes long to compute.
+SHARED = (
+    "shared_benchmarks",
+    "counted_models",
+    "heads",
+    "models_by_name",
+    "rows_by_model",
+    "standings",
+    "skill_ranks",
+    "filled_columns",
+    "part_axes",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -42,9 +56,6 @@ class View:
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
     _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark
-    _axes: dict[str, list[str]] = field(default_factory=dict)
-    _filled: dict[str, frozenset[str]] = field(default_factory=dict)
-    _skill_ranks: dict[Skill, dict[str, int]] = field(default_factory=dict)
     _bests: dict[tuple[str, str, str], str] = field(default_factory=dict)
     _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
 
@@ -68,17 +79,15 @@ class View:
             self._bests[key] = blob_id(repr(sorted(bests.items())).encode())
         return self._bests[key]
 
-    def part_axes(self, benchmark: str) -> list[str]:
-        """Return the axes that a benchmark's rows have scores on; computed once."""
-        if benchmark not in self._axes:
-            self._axes[benchmark] = axes_in(self.boards[benchmark])
-        return self._axes[benchmark]
+    @cached_property
+    def part_axes(self) -> dict[str, list[str]]:
+        """The axes that the rows of each benchmark have scores on."""
+        return {name: axes_in(rows) for name, rows in self.boards.items()}
 
-    def filled_columns(self, benchmark: str) -> frozenset[str]:
-        """Return the keys of a table's columns that have a value in some row; computed once."""
-        if benchmark not in self._filled:
-            self._filled[benchmark] = filled(benchmark, self.boards[benchmark])
-        return self._filled[benchmark]
+    @cached_property
+    def filled_columns(self) -> dict[str, frozenset[str]]:
+        """The keys of the columns of each benchmark's table that have a value in some row."""
+        return {name: filled(name, rows) for name, rows in self.boards.items()}
 
     def select(self, benchmark: str, query: Query) -> list[RankedRow]:
         """Return the rows that match a query, in its order. Ignores `query.shown`."""
@@ -109,13 +118,10 @@ class View:
             self._skills[skill] = skill_scores(self.models, self.families, skill)
         return self._skills[skill]
 
-    def skill_rank(self, skill: Skill, model: str) -> int | None:
-        """Return the rank of a model in a skill, or None if it has no score in it."""
-        if skill not in self._skill_ranks:
-            scores = self.skill_scores(skill)
-            losses = sorted(-score for score in scores.values())
-            self._skill_ranks[skill] = {name: bisect_left(losses, -score) + 1 for name, score in scores.items()}
-        return self._skill_ranks[skill].get(model)
+    @cached_property
+    def skill_ranks(self) -> dict[Skill, dict[str, int]]:
+        """The ranks of the models that have a score in a skill."""
+        return {skill: _ranks(self.skill_scores(skill)) for skill in get_args(Skill)}
 
     @cached_property
     def skill_benchmarks(self) -> dict[Skill, tuple[str, ...]]:
@@ -130,19 +136,8 @@ class View:
         """Compute what many pages share, so that no visitor waits for it. All of it is computed once for a view."""
         for name in self.boards:
             self.charts(name)
-            self.filled_columns(name)
-            self.part_axes(name)
-        for skill in get_args(Skill):
-            self.skill_rank(skill, "")
-        for of_all_models in (
-            "shared_benchmarks",
-            "counted_models",
-            "heads",
-            "models_by_name",
-            "rows_by_model",
-            "standings",
-        ):
-            getattr(self, of_all_models)
+        for shared in SHARED:
+            getattr(self, shared)
 
     @cached_property
     def rows_by_model(self) -> dict[str, list[RankedRow]]:
@@ -194,3 +189,8 @@ class View:
         )
         kinds = Counter(row.kind for row in rows)
         return {"verified": kinds["verified"], "reported": kinds["reported"]}
+
+
+def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    losses = sorted(-score for score in scores.values())
+    return {name: bisect_left(losses, -score) + 1 for name, score in scores.items()}

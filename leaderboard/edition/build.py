@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, axes_in, chart_data, charts_of, overview_data
+from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file, public_items
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
@@ -164,6 +164,7 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     }
     version = _digest([view.version, *versions.values()])
     queue_version = _digest([view.queue[: queue.MAX_ROWS], board.workers.version])
+    model_versions = {name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()}
     overview_chart = overview_data(view.models)
     today = datetime.now(UTC).date().isoformat()  # of the changes of the last seven days
     for language in get_args(Language):
@@ -176,18 +177,18 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         yield File(page_file("submit", language), "", partial(_ascii, how_to_submit, board, at("submit")))
         for row in view.queue[: queue.MAX_ROWS]:
             yield _page(board, queue.REQUEST, at(queue.FOLDER + row.key), queue_version)
-        for name, rows in view.rows_by_model.items():
-            yield _page(board, model.MODEL, at(model.FOLDER + name), _model_version(view, name, rows))
+        for name in view.rows_by_model:
+            yield _page(board, model.MODEL, at(model.FOLDER + name), model_versions[name])
         if edition.address:
             yield File(data_file("feed.xml", language), version, partial(feed, view, at("")))
         for name, rows in view.boards.items():
             if len(rows) > ROWS_PER_PAGE:
                 yield File(f"rows/{name}.{language}.html", versions[name], partial(_ascii, table_rows, board, at(name)))
             for kind in charts_of(name):
-                for axis in (axes_in(rows) if kind == "parts" else []) or [""]:
-                    drawn = f"{kind}-{axis}" if axis else kind
-                    write = partial(_figure, board, kind, name, language, axis)
-                    yield File(data_file(f"charts/{name}/{drawn}.json", language), versions[name], write)
+                axes = view.part_axes[name] if kind == "parts" else []
+                for axis in axes or [""]:
+                    file = data_file(f"charts/{name}/{kind}.json", language, axis)
+                    yield File(file, versions[name], partial(_figure, board, kind, name, language, axis))
         if len(view.models) > FIRST_ROWS:
             yield File(f"rows/overview.{language}.html", version, partial(_ascii, overview_rows, board, at("")))
         overview = partial(figure_json, OVERVIEW, overview_chart, None, language)
@@ -250,7 +251,7 @@ def _ascii(write: Callable[..., str | None], *args: object) -> bytes | None:
 
 
 def _figure(board: LiveBoard, kind: Kind, name: str, language: Language, axis: str) -> bytes:
-    data = [row for row in chart_data(kind, board.view().boards[name]) if axis in ("", row.get("axis"))]
+    data = chart_data(kind, board.view().boards[name], axis)
     return figure_json(kind, data, BENCHMARKS[name], language)
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from hashlib import sha256
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from leaderboard.views.location import LANGUAGE_FOLDERS, Location, asset_version, query_text
 from leaderboard.views.texts import Language
@@ -27,17 +27,14 @@ class FileLocation(Location):
 
     def link(self, path: str, /, **params: object) -> str:
         if path == "compare":
-            query = urlencode({name: value for name, value in params.items() if value}, safe=",/")
-            return f"{self.live}/{LANGUAGE_FOLDERS[self.language]}compare{'?' + query if query else ''}"
+            return f"{self.live}/{LANGUAGE_FOLDERS[self.language]}compare{query_text(params)}"
         return self._relative(page_file(path, self.language)) + query_text(params)
 
     def in_language(self, language: Language) -> str:
         return self._relative(page_file(self.path, language))
 
     def file(self, path: str, /, **params: object) -> str:
-        stem, _, kind = path.rpartition(".")
-        path = f"{stem}-{params['axis']}.{kind}" if params.get("axis") else path
-        return self._relative(data_file(path, str(params.get("lang", ""))))
+        return self._relative(data_file(path, str(params.get("lang", "")), str(params.get("axis", ""))))
 
     def asset(self, name: str) -> str:
         return f"{self._relative(f'assets/{name}')}?v={asset_version(name)}"
@@ -49,9 +46,8 @@ class FileLocation(Location):
         return f"{self.origin}/{quote(data_file(path, str(params.get('lang', ''))))}"
 
     def card(self, name: str, **params: object) -> str:
-        return self.public_file(
-            f"cards/{'overview' if '/' in name else name}.png", lang=self.language
-        )  # models have none
+        own = "overview" if "/" in name else name  # models have no picture of their own
+        return self.public_file(f"cards/{own}.png", lang=self.language)
 
     def _relative(self, file: str) -> str:
         return "../" * page_file(self.path, self.language).count("/") + quote(file)
@@ -62,10 +58,14 @@ def page_file(path: str, language: Language) -> str:
     return f"{LANGUAGE_FOLDERS[language]}{'/'.join(map(_safe, path.split('/'))) if path else 'index'}.html"
 
 
-def data_file(path: str, language: str = "") -> str:
+def data_file(path: str, language: str = "", axis: str = "") -> str:
     """Return the file that has the data of an address of the live board, such as "feed.xml" with `lang=en`."""
     stem, _, kind = path.rpartition(".")
-    return f"{stem}.{language}.{kind}" if language else path
+    if axis:
+        stem = f"{stem}-{axis}"
+    if language:
+        stem = f"{stem}.{language}"
+    return f"{stem}.{kind}"
 
 
 def _safe(part: str) -> str:

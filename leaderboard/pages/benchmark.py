@@ -28,7 +28,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     found = view.select(name, query)
     rows = found[: query.shown]
     card = BENCHMARKS[name].card
-    filled = view.filled_columns(name)
+    filled = view.filled_columns[name]
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
     return render_page(
         board,
@@ -58,7 +58,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         default_columns=[column.key for column in choosable if column.default],
         sortable=[column for column in sortable(name) if column.key in filled or column.key == query.sort],
         charts={kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)},
-        axes=view.part_axes(name),
+        axes=view.part_axes[name],
         unreadable=len(view.unreadable),
     )
 

@@ -5,9 +5,10 @@ from typing import Any, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import AGAINST, has_data
+from leaderboard.data.column_heads import BINS
 from leaderboard.data.finder import PRESETS, Finder, find_models, places
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.models import BINS, ModelRow
+from leaderboard.data.models import ModelRow
 from leaderboard.data.query import ROWS_PER_PAGE, page_size
 from leaderboard.data.skills import known_skills
 from leaderboard.data.view import View

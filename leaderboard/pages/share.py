@@ -6,7 +6,7 @@ from leaderboard.data.view import View
 from leaderboard.pages.compare import model_names
 from leaderboard.views.cards import MAX_BARS, Bar, draw_card, drawable
 from leaderboard.views.render import render
-from leaderboard.views.texts import Language, headline_title, text
+from leaderboard.views.texts import Language, headline_title, mode_suffix, text
 
 TABLE_ROWS = 10  # of a table to paste
 
@@ -19,7 +19,7 @@ def model_card(view: View, name: str, language: Language = "ko") -> bytes | None
         return None
     cells = {BENCHMARKS[benchmark].card.title: cell for benchmark, cell in model.cells.items() if cell.rank}
     bars = tuple(
-        Bar(title + _mode(cell, language), cell.row.score or 0.0, _note(cell, language))
+        Bar(title + mode_suffix(cell.row.thinking, language), cell.row.score or 0.0, _note(cell, language))
         for title, cell in cells.items()
     )
     return draw_card(name, bars, model.organisation or "", language)
@@ -77,11 +77,7 @@ def _note(ranked: RankedRow, language: Language) -> str:
 
 
 def _name(ranked: RankedRow, language: Language) -> str:
-    return ranked.row.model.rpartition("/")[2] + _mode(ranked, language)
-
-
-def _mode(ranked: RankedRow, language: Language) -> str:
-    return f" ({text(f'thinking_{ranked.row.thinking}', language)})" if ranked.row.thinking else ""
+    return ranked.row.model.rpartition("/")[2] + mode_suffix(ranked.row.thinking, language)
 
 
 def _kind(ranked: RankedRow, language: Language) -> str:

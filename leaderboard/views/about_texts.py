@@ -145,10 +145,6 @@ ABOUT_TEXTS: dict[str, Text] = {
     "presets": Text("자주 찾는 조건", "Common filters"),
     "family_only": Text("계열마다 가장 좋은 모델만", "Best of each family only"),
     "family": Text("모델 계열", "Families"),
-    "family_hint": Text(
-        "베이스 모델과 그 모델에서 나온 변형을 한 계열로 묶고, 가장 앞선 모델만 보여 줍니다.",
-        "A base model and all models made from it are one family, of which only the best is shown.",
-    ),
     "measured_rows": Text("직접 평가 · 결과 {n}건", "Measured here · {n} results"),
     "reported_rows": Text(
         "제작사 발표 · 결과 {n}건 (확인하지 않은 점수)", "Reported by makers · {n} results (not checked by us)"

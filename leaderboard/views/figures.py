@@ -13,7 +13,7 @@ from typing import Any, get_args
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from leaderboard.data.chart_data import AGAINST, Data, Kind
-from leaderboard.views.texts import Language, headline_title, text, translate
+from leaderboard.views.texts import Language, headline_title, mode_suffix, text, translate
 from submissions.records.options import ResultKind
 
 ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # visible on white and on black
@@ -193,16 +193,12 @@ def _ranking_kind(points: Data) -> Data:
 def _labels(data: Data, language: Language) -> dict[str, str]:
     """Return a short and distinct label for each result by key: results with equal ones would be drawn as one."""
     results = list({p["key"]: p for p in data}.values())
-    modes = [_mode(p, language) for p in results]
+    modes = [mode_suffix(p["mode"], language) for p in results]
     short = [_short(p["model"]) + mode for p, mode in zip(results, modes, strict=True)]
     long = [p["model"] + mode for p, mode in zip(results, modes, strict=True)]
     keyed = [f"{name} {p['key'][:6]}" for p, name in zip(results, long, strict=True)]
     names = _distinct(_distinct(short, long), keyed)
     return {p["key"]: _escape(name) for p, name in zip(results, names, strict=True)}
-
-
-def _mode(point: Mapping[str, Any], language: Language) -> str:
-    return f" ({text('thinking_' + point['mode'], language)})" if point["mode"] else ""
 
 
 def _short(model: str) -> str:

@@ -51,7 +51,6 @@ RECORD_TEXTS: dict[str, Text] = {
         "이 모델을 이 테스트 세트로 평가한 결과 {of}개 중 {number}번째입니다.",
         "Attempt {number} of {of} for this model on this test set.",
     ),
-    "best_of": Text("설정 {n}가지 중 최고", "best of {n} settings"),
     "attempts_hint": Text(
         "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 모델마다 한 줄만 보여 주는 표에는 그중 가장 높은 점수를 싣습니다.",
         "This model was evaluated with several revisions, precisions or reasoning modes. Tables with one line for each model show the highest score.",

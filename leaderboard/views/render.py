@@ -1,7 +1,7 @@
 """Render HTML from templates. The template engine escapes all values, and no other code writes HTML."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -13,12 +13,13 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.metrics import Metric
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
+from leaderboard.data.export import KST
 from leaderboard.data.licences import Commercial, commercial_use, licence_of
 from leaderboard.data.query import SIZES, maker_words, search_words, size_of
 from leaderboard.data.ranking import RankedRow
 from leaderboard.views.location import style_sheet
 from leaderboard.views.row_marks import labels, marks_in
-from leaderboard.views.texts import TEXTS, Language, headline_title, text, translate
+from leaderboard.views.texts import TEXTS, Language, headline_title, mode_suffix, text, translate
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.request import Status
@@ -29,7 +30,6 @@ _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-KST = timezone(timedelta(hours=9), "KST")
 
 
 def score_text(value: float | None, interval: tuple[float, float] | None = None) -> str:
@@ -104,7 +104,7 @@ def _environment(language: Language) -> Environment:
 
     def titled(row: BoardRow) -> str:
         """Return the name of a row's model, with the mode if it was asked in one."""
-        return f"{row.model} ({text(f'thinking_{row.thinking}', language)})" if row.thinking else row.model
+        return row.model + mode_suffix(row.thinking, language)
 
     def metrics_of(rows: Sequence[RankedRow]) -> list[Metric]:
         """Return the metrics that rows of one benchmark are ranked by."""

@@ -217,6 +217,11 @@ def text(key: str, language: Language, **values: object) -> str:
     return translate(TEXTS[key], language).format(**values)
 
 
+def mode_suffix(mode: str | None, language: Language) -> str:
+    """Return what follows the name of a model that was asked in a mode, such as " (reasoning on)"."""
+    return f" ({text(f'thinking_{mode}', language)})" if mode else ""
+
+
 def headline_title(benchmark: Benchmark, language: Language) -> str:
     """Return the title of the ranking metric, followed by that of reported rows in brackets if it differs."""
     card = benchmark.card

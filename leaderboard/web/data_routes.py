@@ -107,8 +107,8 @@ def data_routes(board: LiveBoard) -> APIRouter:
         def data() -> Data:
             if known == OVERVIEW:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
-            rows = chart_data(known, view.select(name, Query.from_params(request.query_params)))
-            return [row for row in rows if axis in ("", row.get("axis"))]
+            rows = view.select(name, Query.from_params(request.query_params))
+            return chart_data(known, rows, axis if known == "parts" else "")
 
         if form == "json":  # a Plotly figure, drawn by the page
             language = _language(lang)

@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema, core_schema
 
 Names = tuple[str, ...]
 T = TypeVar("T")
+V = TypeVar("V", covariant=True)
 
 
 @lru_cache(maxsize=1000)
@@ -23,10 +24,32 @@ def _shared(names: Names) -> Names:
     return names
 
 
-class PackedScores(Mapping[str, float]):
-    """Scores in percent by metric."""
+class _Packed(Mapping[str, V]):
+    """A mapping that cannot be changed. Its names are shared with others."""
 
     __slots__ = ("_names", "_numbers")
+    _names: Names
+    _numbers: "array[float]"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Packed) and type(other) is type(self) and self._names is other._names:
+            return bool(self._numbers == other._numbers)
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((self._names, *self._numbers))
+
+
+class PackedScores(_Packed[float]):
+    """Scores in percent by metric."""
+
+    __slots__ = ()
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self._names = _shared(tuple(scores))
@@ -38,33 +61,19 @@ class PackedScores(Mapping[str, float]):
         except ValueError:
             raise KeyError(name) from None
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
     def get(self, name: str, default: T | None = None) -> float | T | None:  # type: ignore[override]  # as of a dict
         """Return a score. Most calls of the board are this one, so that it does without exceptions."""
         return self._numbers[self._names.index(name)] if name in self._names else default
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, PackedScores) and self._names is other._names:
-            return self._numbers == other._numbers
-        return super().__eq__(other)
-
-    def __hash__(self) -> int:
-        return hash((self._names, *self._numbers))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return _packing(cls, dict[str, float], handler)
 
 
-class PackedIntervals(Mapping[str, tuple[float, float]]):
+class PackedIntervals(_Packed[tuple[float, float]]):
     """Intervals in percent by metric."""
 
-    __slots__ = ("_names", "_numbers")
+    __slots__ = ()
 
     def __init__(self, intervals: Mapping[str, tuple[float, float]]) -> None:
         self._names = _shared(tuple(intervals))
@@ -76,20 +85,6 @@ class PackedIntervals(Mapping[str, tuple[float, float]]):
         except ValueError:
             raise KeyError(name) from None
         return self._numbers[place], self._numbers[place + 1]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, PackedIntervals) and self._names is other._names:
-            return self._numbers == other._numbers
-        return super().__eq__(other)
-
-    def __hash__(self) -> int:
-        return hash((self._names, *self._numbers))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -9,11 +9,12 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of
+from leaderboard.data.column_heads import Heads
 from leaderboard.data.export import rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.data.models import distribution, model_rows, references, shared_benchmarks
+from leaderboard.data.models import model_rows, references, shared_benchmarks
 from leaderboard.data.rank_changes import RankChange
 from leaderboard.data.ranking import Boards, RankedRow, ranked
 from leaderboard.pages.overview import overview
@@ -123,7 +124,8 @@ def test_references_list_human_baseline_blind_and_chance(board: LiveBoard, store
     store.commit({blind.path: blind.to_bytes()}, store.head(), "blind")
     assert [r.kind for r in references(board.refresh().boards["ko-vdc"], "ko-vdc")] == ["blind", "constant", "chance"]
     with_rank = {r.row.model for r in boards["korquad-2"] if r.rank is not None}
-    assert sum(distribution(boards["korquad-2"])) == len(with_rank), "a model with several results counts once"
+    heads = Heads(board.view().models).of(board.view().models)
+    assert sum(heads["korquad-2"].distribution) == len(with_rank), "a model with several results counts once"
 
 
 def test_changes_list_last_week(board: LiveBoard) -> None:

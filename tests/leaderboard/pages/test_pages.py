@@ -18,6 +18,7 @@ from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
 from leaderboard.pages.page import versions
 from leaderboard.pages.queue import QUEUE
+from leaderboard.pages.site_map import pages
 from leaderboard.pages.submit import Line
 from leaderboard.views.about_texts import ABOUT_TEXTS
 from leaderboard.views.chart_texts import CHART_TEXTS
@@ -137,6 +138,12 @@ def test_board_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
     row = RankedRow(None, board_row(result, "p", "b"))
     html = board_html(row, "en")
     assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
+
+
+def test_page_of_benchmark_lists_scores_that_no_model_earned(store: Store) -> None:
+    page = pages()["korquad-2"].write(LiveBoard(store), Location("en", "korquad-2"), "") or ""
+    listed = page.partition("Baselines:")[2].partition("</p>")[0]
+    assert "human (" in listed and "83.9" in listed and "11.0" in listed, "from the table and from the card"
 
 
 def test_board_row_shows_requested_revision(make_request: Make) -> None:
