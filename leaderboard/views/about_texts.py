@@ -62,7 +62,7 @@ ABOUT_TEXTS: dict[str, Text] = {
     ),
     "method_score_title": Text("채점", "Scoring"),
     "method_score": Text(
-        "벤치마크의 공식 규칙으로 계산한 점수와, 답변에 실제로 적힌 답만 읽는 엄격한 규칙의 점수를 함께 싣습니다. 같은 답을 "
+        "벤치마크의 공식 규칙으로 계산한 점수와, 답변에 실제로 적힌 답만 읽는 엄격한 규칙의 점수를 함께 싣습니다. 여러 답을 "
         "늘어놓거나 문서를 통째로 옮기면 점수를 얻는 규칙이 있어, 직접 평가한 결과의 순위는 엄격한 규칙으로 매깁니다. 평가 장비의 "
         "고장은 오답으로 세지 않습니다.",
         "We show the score under the benchmark's official rule and the score under a strict rule, which reads only what an "
