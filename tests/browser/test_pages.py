@@ -78,7 +78,8 @@ def test_name_rank_and_ranking_score_are_in_view_on_a_phone(seen: Seen) -> None:
         scroll = seen.page.locator(".hn-scroll").first
         scroll.evaluate("e => { e.scrollLeft = 300; }")
         box = cells.nth(1).bounding_box()
-        assert box and 0 <= box["x"] < 80, "the name stays in view"
+        frame = scroll.bounding_box()
+        assert box and frame and 0 <= box["x"] - frame["x"] < 80, "the name stays in view"
         assert scroll.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "the table has no height of its own"
 
 
@@ -105,6 +106,8 @@ def test_filters_open_without_moving_their_button(seen: Seen) -> None:
 def test_preset_answers_a_common_question(seen: Seen) -> None:
     seen.open("")
     page = seen.page
+    if seen.width == 390:  # a phone has them behind its filters
+        page.locator("#filters summary").click()
     page.get_by_role("link", name=seen.t("preset_small_tables")).click()
     page.wait_for_url("**sort=tables**")
     expect(page.locator("#presets [aria-current]")).to_have_text(seen.t("preset_small_tables"))
