@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.ko_vdc import KoVDC
+from evaluator.benchmarks.ko_vqa import KoVQA
 from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, final_answer, strict_chart_answers
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
@@ -135,15 +137,17 @@ def _measured(title: str, rows: Callable[[Path], Iterator[Measured]]) -> None:
 
 def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     """Yield name, number of items and work of each scoring rule on repeated sample answers, and of an interval."""
+    published_vqa = KoVQA().published_match
+    published_vdc = KoVDC().published_match
     vqa = [(i.question, i.answer) for i in BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")] * 200
     charts = [
         (i.extra["question_type_id"], i.answer) for i in BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
     ] * 200
     letters = ["B", "B. 설명", "정답은 B", "(B)"] * 5000
-    yield "ko-vqa, published rule", len(vqa), lambda: [ko_vqa.reference_match(a, a) for _, a in vqa]
+    yield "ko-vqa, published rule", len(vqa), lambda: [published_vqa(a, a) for _, a in vqa]
     worked = [(q, a, f"표에서 1,234와 5,678을 찾습니다. 따라서 정답은 {a}") for q, a in vqa]
     yield "ko-vqa, strict rule, working shown", len(vqa), lambda: [final_answer.strict_match(*one) for one in worked]
-    yield "ko-vdc, published rule", len(letters), lambda: [ko_vdc.reference_match("B", a) for a in letters]
+    yield "ko-vdc, published rule", len(letters), lambda: [published_vdc("B", a) for a in letters]
     yield "ko-vdc, strict rule", len(letters), lambda: [asserted_letter(a) for a in letters]
     yield (
         "infochartqa, published rule",

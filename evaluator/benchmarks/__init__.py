@@ -6,7 +6,7 @@ from importlib import import_module
 from evaluator.benchmarks.base import Benchmark
 
 # In the order of the board. The benchmark `ko-vqa` is defined in the module `ko_vqa`.
-NAMES = ("ko-vqa", "ko-vdc", "korquad-2", "ko-ocrag", "kdoc-ocrbench", "infochartqa", "ko-fresh")
+NAMES = ("ko-vqa", "ko-vdc", "korquad-2", "ko-ocrag", "kdoc-ocrbench", "infochartqa", "k-viscuit", "ko-fresh")
 
 
 class BenchmarkRegistry(MutableMapping[str, Benchmark]):

@@ -1,28 +1,38 @@
-"""Define the base class of benchmarks and read the documented data schema.
+"""Define the base class of benchmarks.
 
-A benchmark has a card, metrics, items, prompts and a scorer, all in one file of this folder.
+A benchmark has a card, metrics, items, a prompt and a scoring rule, all in one file of this folder. `kinds` has what
+benchmarks of one kind share.
 
-Private test sets and samples use the same schema: a folder with `items.jsonl` or `items.parquet`, one row per
-question, and the images and pages that the rows name by relative path. Columns: `id`, `question`, `answer`,
-`images` (list of paths) or `page` (path), `choices` (list, the right one first), and one column for each breakdown
-axis of the benchmark. A benchmark may define more columns.
+Private test sets and samples use the same schema (`rows`). Columns: `id`, `question`, `answer`, `images` (list of paths)
+or `page` (path), `choices` (list), and one column for each breakdown axis of the benchmark. A benchmark may define more
+columns.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from evaluator.benchmarks.card import Card
+from evaluator.benchmarks.columns import Columns
 from evaluator.benchmarks.metrics import Metric
-from evaluator.benchmarks.source_files import FORMATS, ImageFolder
-from evaluator.benchmarks.source_rows import TABLES, SourceRow, json_lines, parquet_rows, table_rows
+from evaluator.benchmarks.rows import (
+    Row,
+    build_items,
+    check_surrogates,
+    images_in,
+    item_rows,
+    items_file,
+    nonempty_text,
+    text_in,
+)
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import TABLES, SourceRow, table_rows
 from evaluator.core.data_types import Answer, Item, Prompt, Score
-from evaluator.core.errors import DataError
 from submissions.records.options import MAX_REASONING_TOKENS, Inputs
 
-Row = dict[str, Any]
-ITEM_FILES = ("items.parquet", "items.jsonl")
+QUESTION = "{question}"  # placeholder in a prompt
 
 
 class Benchmark:
@@ -30,10 +40,12 @@ class Benchmark:
 
     name: str
     version: str  # changes whenever items, prompts or scoring change: scores of two versions are never compared
-    inputs: Inputs  # what a model must be able to read
-    min_context: int  # tokens that a question, its image and the answer need; pages are read in windows
+    inputs: Inputs = "image"  # what a model must be able to read
+    min_context: int = 2048  # tokens that a question, its image and the answer need; pages are read in windows
     metrics: tuple[Metric, ...]
     card: Card
+    prompt = QUESTION  # without this placeholder, items have no question
+    columns: Columns | None = None  # of the tables that its makers publish
     max_new_tokens = 1024  # per answer
     # Tokens of a typical question, for `evaluator estimate`: its prompt with images or page, and its answer.
     prompt_tokens, answer_tokens = 2500, 20
@@ -67,12 +79,25 @@ class Benchmark:
         """Build an item from a row of the documented schema. Raises KeyError or ValueError if the row is invalid."""
         return Item(
             id=text_in(row, "id"),
-            question=text_in(row, "question"),
-            answer=text_in(row, "answer"),
+            question=text_in(row, "question") if QUESTION in self.prompt else "",
+            answer=self.reference(row),
             images=images_in(folder, row),
-            buckets={axis.name: text_in(row, axis.name) for axis in self.card.axes},
+            buckets=self.buckets(row),
             cluster=row["images"][0],
+            extra=self.scoring_inputs(row),
         )
+
+    def reference(self, row: Row) -> str:
+        """Return the gold answer of a row."""
+        return text_in(row, "answer")
+
+    def buckets(self, row: Row) -> dict[str, str]:
+        """Return the bucket of a row on each breakdown axis."""
+        return {axis.name: text_in(row, axis.name) for axis in self.card.axes}
+
+    def scoring_inputs(self, row: Row) -> dict[str, Any]:
+        """Return what the scoring rule needs of a row beside its answer. Raises KeyError or ValueError if it is invalid."""
+        return {}
 
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score`: its id, its gold answer and what else the scorer needs.
@@ -84,7 +109,7 @@ class Benchmark:
             raise ValueError("'question' must be text")
         answer = nonempty_text(row, "answer")
         check_surrogates("answer", answer)
-        return Item(nonempty_text(row, "id"), question, answer)
+        return Item(nonempty_text(row, "id"), question, answer, extra=self.scoring_inputs(row))
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """Return the rows of the test set as its makers publish it.
@@ -94,11 +119,17 @@ class Benchmark:
         return table_rows(source, self.source_tables)
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """Convert a published row to the documented schema, but with source files in `images` and HTML in `page`.
+        """Convert a published row to the documented schema, but with pictures in `images` and HTML in `page`.
 
         Raises KeyError or ValueError if the row cannot be used.
         """
-        raise NotImplementedError
+        if self.columns is None:
+            raise NotImplementedError
+        row = self.columns.convert(source, images)
+        for axis in self.card.axes:
+            if axis.buckets and row[axis.name] not in axis.buckets:
+                raise ValueError(f"unknown {axis.name} {row[axis.name]!r}")
+        return row
 
     def gold_output(self, item: Item) -> str | None:
         """Return an output that gives the gold answer, or None if no single output is right for the item."""
@@ -106,14 +137,20 @@ class Benchmark:
 
     def prompts(self, item: Item) -> list[Prompt]:
         """Return the prompts for an item. Most benchmarks have one per item."""
-        raise NotImplementedError
+        text = fill(self.prompt, question=item.question)
+        return [Prompt(item.id, text, item.images, item.links, item.crops, item.question, item.page)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return the score of each item. The answers of an item are in the order of its prompts."""
         return [self.score_item(item, item_answers) for item, item_answers in zip(items, answers, strict=True)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        """Return the score of one item. A subclass must define this method unless it overrides `score`."""
+        """Return the score of one item. By default it has one answer, which `score_text` judges."""
+        (answer,) = answers
+        return Score(item.id, self.score_text(item, answer.text), answer.status)
+
+    def score_text(self, item: Item, text: str) -> dict[str, float]:
+        """Return each metric's value for one output, from 0 to 1. A subclass defines this method unless it scores items itself."""
         raise NotImplementedError
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
@@ -149,108 +186,6 @@ class Benchmark:
         return {}
 
 
-def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) -> list[Item]:
-    """Build the items of a source. `rows` has the location of each row (file and number) and a function that builds it.
-
-    Raises DataError, naming the location, if a row is invalid or an id is repeated; also if there are no rows.
-    """
-    items: dict[str, Item] = {}
-    for location, build in rows:
-        try:
-            item = build()
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{location}: {describe_row_error(error)}") from None
-        if item.id in items:
-            raise DataError(f"{location}: the id {item.id!r} appears twice")
-        items[item.id] = item
-    if not items:
-        raise DataError(f"{source}: has no rows")
-    return list(items.values())
-
-
-def items_file(folder: Path) -> Path:
-    """Return the items file of a folder in the documented schema. Raises DataError if there is none."""
-    file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
-    if file is None:
-        raise DataError(f"{folder}: contains neither {' nor '.join(ITEM_FILES)}")
-    return file
-
-
-def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the rows of an items file with their numbers, from 1. Raises DataError if the file cannot be read."""
-    parquet = file.suffix == ".parquet"
-    try:
-        yield from enumerate(parquet_rows(file), 1) if parquet else json_lines(file)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file}: not a {'Parquet' if parquet else 'text'} file: {error}") from None
-
-
-def describe_row_error(error: Exception) -> str:
-    """Return what is wrong with a row, given the error that building its item raised."""
-    return f"column {error} is missing" if isinstance(error, KeyError) else str(error)
-
-
-def text_in(row: Row, column: str) -> str:
-    """Return the text of a column. Raises KeyError if the column is missing, ValueError if it is not valid text."""
-    return checked_text(column, row[column])
-
-
-def nonempty_text(row: Row, column: str) -> str:
-    """Return the text of a column. Raises ValueError if it is missing, not text or empty."""
-    value = row.get(column)
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"'{column}' must be text that is not empty")
-    return value
-
-
-def checked_text(column: str, value: Any) -> str:
-    """Return a value of a column. Raises ValueError if it is not text, is blank or has an unpaired surrogate."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"column '{column}' must be text that is not empty, not {value!r}")
-    check_surrogates(column, value)
-    return value
-
-
-def check_surrogates(column: str, text: str) -> None:
-    """Raise ValueError if a text has an unpaired surrogate, which JSON can contain but a UTF-8 file cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"'{column}' contains an unpaired surrogate") from None
-
-
-def images_in(folder: Path, row: Row) -> tuple[Path, ...]:
-    """Return the paths of a row's images. Raises KeyError or ValueError if they are missing or not readable."""
-    names = row["images"]
-    if not isinstance(names, list) or not names:
-        raise ValueError("column 'images' must be a list of paths that is not empty")
-    images = tuple(file_in(folder, name) for name in names)
-    for image in images:
-        _check_image(image)
-    return images
-
-
-def file_in(folder: Path, name: Any) -> Path:
-    """Return the path of a file in a folder. Raises ValueError if it does not exist or is outside the folder."""
-    if not isinstance(name, str):
-        raise ValueError(f"a file is named by its path, and {type(name).__name__} is not a path")
-    try:
-        path = (folder / name).resolve()
-        is_file = path.is_file()
-    except OSError as error:  # for example a name that is too long
-        raise ValueError(f"{name[:100]!r} is no path: {error.strerror}") from None
-    if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{name!r} is outside the folder")
-    if not is_file:
-        raise ValueError(f"{name!r} does not exist")
-    return path
-
-
-def _check_image(path: Path) -> None:
-    from PIL import Image
-
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            image.verify()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path.name} is not a readable image: {error}") from None
+def fill(template: str, **values: str) -> str:
+    """Return a prompt with the values in place of `{name}`. Other braces, and braces in values, stay as they are."""
+    return re.sub("|".join(rf"\{{{name}\}}" for name in values), lambda found: values[found[0][1:-1]], template)

@@ -10,21 +10,21 @@ of the image) and `extra_input_figure_bboxes` (list of x, y, width, height: crop
 
 import math
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
+from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Axis, Card, ScoreColumn, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metric, not_measured
+from evaluator.benchmarks.rows import Row, text_in
 from evaluator.benchmarks.scoring import chart_answers
 from evaluator.benchmarks.scoring.chart_answers import reference_match
 from evaluator.benchmarks.scoring.strict_chart_answers import strict_match
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
-from evaluator.core.data_types import Answer, Box, Item, Prompt, Score
+from evaluator.core.data_types import Box, Item
 from submissions.texts.text import Text
 
 QUESTION_TYPE = "question_type_id"
@@ -65,8 +65,8 @@ ANSWER_FORMS = {
 
 
 class InfoChartQA(Benchmark):
-    name, version, inputs, min_context = "infochartqa", "3", "image", 2048
-    prompt_tokens, answer_tokens = 2500, 15
+    name, version = "infochartqa", "3"
+    answer_tokens = 15
     metrics = (
         EM,
         F1,
@@ -119,26 +119,23 @@ class InfoChartQA(Benchmark):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        question_type_id = _question_type_id(row[QUESTION_TYPE])
+        item = super().item(row, folder)
+        return replace(
+            item,
+            question=build_question(row),
+            links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
+            crops=tuple(_box(box, item.images[0]) for box in row.get(BOXES) or ()),
+        )
+
+    def buckets(self, row: Row) -> dict[str, str]:
         subset = text_in(row, "subset")
         if subset not in SUBSETS:
             raise ValueError(f"column 'subset' must be one of {', '.join(SUBSETS)}, not {subset!r}")
-        images = images_in(folder, row)
-        return Item(
-            id=text_in(row, "id"),
-            question=build_question(row),
-            answer=text_in(row, "answer"),
-            images=images,
-            links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
-            crops=tuple(_box(box, images[0]) for box in row.get(BOXES) or ()),
-            extra={QUESTION_TYPE: question_type_id},
-            buckets={"subset": subset, "answer_form": _answer_form(question_type_id)},
-            cluster=row["images"][0],
-        )
+        return {"subset": subset, "answer_form": _answer_form(_question_type_id(row[QUESTION_TYPE]))}
 
-    def item_to_score(self, row: Row) -> Item:
-        """Build an item with `question_type_id`, which selects the comparison rule."""
-        return replace(super().item_to_score(row), extra={QUESTION_TYPE: _question_type_id(row.get(QUESTION_TYPE))})
+    def scoring_inputs(self, row: Row) -> dict[str, Any]:
+        """Return `question_type_id`, which selects the comparison rule."""
+        return {QUESTION_TYPE: _question_type_id(row.get(QUESTION_TYPE))}
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """Convert a row of a split's file, for example `text-….parquet`.
@@ -161,21 +158,14 @@ class InfoChartQA(Benchmark):
             BOXES: [_finite(box) for box in source.row.get(BOXES) or []],
         }
 
-    def prompts(self, item: Item) -> list[Prompt]:
-        return [Prompt(item.id, item.question, item.images, item.links, item.crops, item.question)]
-
-    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        (answer,) = answers
-        em = float(reference_match(item.extra[QUESTION_TYPE], item.answer, answer.text))
-        return Score(
-            item.id,
-            {
-                "em": em,
-                "f1": max(em, parts_f1(item.answer, answer.text)),
-                "em_strict": float(strict_match(item.extra[QUESTION_TYPE], item.answer, answer.text, item.question)),
-            },
-            answer.status,
-        )
+    def score_text(self, item: Item, text: str) -> dict[str, float]:
+        question_type_id = item.extra[QUESTION_TYPE]
+        em = float(reference_match(question_type_id, item.answer, text))
+        return {
+            "em": em,
+            "f1": max(em, parts_f1(item.answer, text)),
+            "em_strict": float(strict_match(question_type_id, item.answer, text, item.question)),
+        }
 
 
 def _options(value: Any) -> list[str]:

@@ -12,13 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from evaluator.benchmarks.base import Benchmark, Row, images_in, nonempty_text, text_in
 from evaluator.benchmarks.card import Axis, Card, constant_answer
+from evaluator.benchmarks.kinds.transcription import Transcription
 from evaluator.benchmarks.metrics import EM, Metric, mean
+from evaluator.benchmarks.rows import Row, nonempty_text, text_in
 from evaluator.benchmarks.scoring.page_checks import HEADINGS, SIDES, Check, checked_row, is_sound, run_checks
 from evaluator.benchmarks.source_files import ImageFolder, composed, files_below
 from evaluator.benchmarks.source_rows import SourceRow, json_lines
-from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import DataError
 from submissions.texts.text import Text
 
@@ -50,10 +51,9 @@ def olmocr_score(scores: Sequence[Score], name: str) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-class KDocOCRBench(Benchmark):
-    name, version, inputs, min_context = "kdoc-ocrbench", "2.2", "image", 10240
-    max_new_tokens = 8192
-    prompt_tokens, answer_tokens = 2500, 1500
+class KDocOCRBench(Transcription):
+    name, version = "kdoc-ocrbench", "2.2"
+    prompt = INSTRUCTION
     metrics = (
         Metric(
             "checks_passed",
@@ -118,24 +118,22 @@ class KDocOCRBench(Benchmark):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        item_id = text_in(row, "id")
-        checks = _checks(row["checks"])
-        extra: dict[str, Any] = {"checks": checks}
+        """Build an item. Each page is a cluster of its own, even if two pages look alike."""
+        item = super().item(row, folder)
+        return replace(item, cluster=item.id)
+
+    def reference(self, row: Row) -> str:
+        return "\n".join(map(described, _checks(row["checks"]))) or "–"
+
+    def scoring_inputs(self, row: Row) -> dict[str, Any]:
+        extra: dict[str, Any] = {"checks": _checks(row.get("checks"))}
         if row.get("transcript"):
             extra["transcript"] = text_in(row, "transcript")
-        return Item(
-            id=item_id,
-            question="",
-            answer="\n".join(map(described, checks)) or "–",
-            images=images_in(folder, row),
-            buckets={"category": text_in(row, "category")},
-            cluster=item_id,
-            extra=extra,
-        )
+        return extra
 
     def item_to_score(self, row: Row) -> Item:
-        checks = _checks(row.get("checks"))
-        return Item(nonempty_text(row, "id"), "", "\n".join(map(described, checks)), extra={"checks": checks})
+        extra = self.scoring_inputs(row)
+        return Item(nonempty_text(row, "id"), "", self.reference(row), extra=extra)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """Yield a row for each PDF, with its category and tests. A test that is not understood ends the import."""
@@ -167,9 +165,6 @@ class KDocOCRBench(Benchmark):
 
     def gold_output(self, item: Item) -> str | None:
         return item.extra.get("transcript")
-
-    def prompts(self, item: Item) -> list[Prompt]:
-        return [Prompt(item.id, INSTRUCTION, item.images)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
+from evaluator.benchmarks.base import Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, Metric
+from evaluator.benchmarks.rows import Row, images_in, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.readings import (
@@ -103,7 +104,7 @@ def twins_right(scores: Sequence[Score], name: str) -> float | None:
 
 
 class KoFresh(Benchmark):
-    name, version, inputs, min_context = "ko-fresh", VERSION, "image", 2048
+    name, version = "ko-fresh", VERSION
     prompt_tokens, answer_tokens = 1500, 15
     drawn = True
     metrics = (
@@ -230,9 +231,9 @@ class KoFresh(Benchmark):
 
     def prompts(self, item: Item) -> list[Prompt]:
         if not item.choices:
-            return [Prompt(item.id, QUESTION.format(question=item.question), item.images, question=item.question)]
+            return [Prompt(item.id, fill(QUESTION, question=item.question), item.images, question=item.question)]
         lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, _order(item), strict=True))
-        return [Prompt(item.id, DESCRIPTION.format(choices=lines), item.images)]
+        return [Prompt(item.id, fill(DESCRIPTION, choices=lines), item.images)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return the score of each item. Degraded copies also have what was lost against the clean picture."""

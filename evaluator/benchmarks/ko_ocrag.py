@@ -16,15 +16,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
-from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Card, constant_answer
+from evaluator.benchmarks.columns import Columns
+from evaluator.benchmarks.kinds.transcription import Transcription
 from evaluator.benchmarks.metrics import EM, F1, Metric, mean
+from evaluator.benchmarks.rows import Row
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
-from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.core.data_types import Answer, Item, Score
 from submissions.texts.text import Text
 
 T = TypeVar("T")
@@ -88,10 +89,12 @@ def average(scores: Sequence[Score], name: str) -> float | None:
     return sum(known) / len(parts) if len(known) == len(parts) else None
 
 
-class KoOCRAG(Benchmark):
-    name, version, inputs, min_context = "ko-ocrag", "2", "image", 8192
+class KoOCRAG(Transcription):
+    name, version = "ko-ocrag", "2"
+    prompt = INSTRUCTION
+    min_context = 8192
     max_new_tokens = 4096
-    prompt_tokens, answer_tokens = 2500, 400
+    answer_tokens = 400
     metrics = (
         Metric("average", Text("평균", "Average"), average),
         Metric(
@@ -150,6 +153,7 @@ class KoOCRAG(Benchmark):
         replace(F1, column=False, on_hub=False),
     )
     source_tables = (".xlsx", ".csv")
+    columns = Columns(id="image", answer="TEXT_OCR", image="image", axes={"dataset_type": "Dataset_type"})
     card = Card(
         title="KO-OCRAG",
         split="test",
@@ -179,41 +183,20 @@ class KoOCRAG(Benchmark):
         ),
     )
 
-    def item(self, row: Row, folder: Path) -> Item:
-        return Item(
-            id=text_in(row, "id"),
-            question="",
-            answer=text_in(row, "answer"),
-            images=images_in(folder, row),
-            buckets={"dataset_type": text_in(row, "dataset_type")},
-            cluster=row["images"][0],
-            extra={DESCRIPTIONS: _gold_descriptions(row)},
-        )
-
-    def item_to_score(self, row: Row) -> Item:
-        """Build an item with the gold descriptions in `images_described`; missing or empty if there are no pictures."""
-        return replace(super().item_to_score(row), extra={DESCRIPTIONS: _gold_descriptions(row)})
+    def scoring_inputs(self, row: Row) -> dict[str, Any]:
+        """Return the gold descriptions of `images_described`, which is missing or empty if there are no pictures."""
+        return {DESCRIPTIONS: _gold_descriptions(row)}
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """Convert a row of the makers' workbook. Its image has the name of the page."""
-        text = source.text("TEXT_OCR")
-        if OPENING_TAG in text:
+        row = super().convert_row(source, images)
+        if OPENING_TAG in row["answer"]:
             raise ValueError("column 'TEXT_OCR' contains descriptions of pictures, not only the page's text")
         # The heading is misspelt in the published workbook.
-        described = source.optional_text("IMAGE_DESRIPTION", "IMAGE_DESCRIPTION")
-        return {
-            "id": source.text("image"),
-            "answer": text,
-            DESCRIPTIONS: described,
-            "images": [images.find(source.text("image"))],
-            "dataset_type": source.text("Dataset_type"),
-        }
+        row[DESCRIPTIONS] = source.optional_text("IMAGE_DESRIPTION", "IMAGE_DESCRIPTION")
+        return row
 
     def gold_output(self, item: Item) -> str:
         return f"{item.answer}\n{item.extra[DESCRIPTIONS]}"
-
-    def prompts(self, item: Item) -> list[Prompt]:
-        return [Prompt(item.id, INSTRUCTION, item.images)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         scores = super().score(items, answers)
@@ -223,17 +206,17 @@ class KoOCRAG(Benchmark):
             for score, similarity in zip(scores, similarities, strict=True)
         ]
 
-    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+    def score_text(self, item: Item, text: str) -> dict[str, float]:
         """Score a page. EM requires every word of the text in order; F1 counts shared words in any order."""
-        (answer,) = answers
-        text, images = split_output(answer.text)
+        text, images = split_output(text)
         gold_images = split_output(item.extra[DESCRIPTIONS])[1]
-        wer, cer = word_accuracy(item.answer, text), character_accuracy(item.answer, text)
+        wer = word_accuracy(item.answer, text)
+        cer = character_accuracy(item.answer, text)
         values = {"em": float(wer == 1.0), "f1": _word_f1(item.answer, text), "wer": wer, "cer": cer}
         if gold_images:
             values["rouge1"] = mean_of_best(gold_images, images, _ascii_tokens, _recall)
             values["rouge1_strict"] = mean_of_best(gold_images, images, _korean_tokens, _recall)
-        return Score(item.id, values, answer.status)
+        return values
 
 
 def _gold_descriptions(row: Row) -> str:

@@ -4,18 +4,10 @@ source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; promp
 there)
 """
 
-import re
-from collections.abc import Sequence
-
-from evaluator.benchmarks.base import Benchmark, Row
-from evaluator.benchmarks.card import Axis, Card, constant_answer
-from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING
-from evaluator.benchmarks.scoring.final_answer import strict_match
-from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
-from evaluator.benchmarks.scoring.readings import matches_name
-from evaluator.benchmarks.source_files import ImageFolder
-from evaluator.benchmarks.source_rows import SourceRow
-from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.benchmarks.card import Axis, constant_answer
+from evaluator.benchmarks.columns import Columns
+from evaluator.benchmarks.kinds.quantity import Quantity, QuantityCard
+from evaluator.benchmarks.scoring.published_quantities import quantities
 from submissions.texts.text import Text
 
 # The protocol's few-shot instruction, verbatim.
@@ -49,12 +41,16 @@ DOMAINS = {
 }
 
 
-class KoVQA(Benchmark):
-    name, version, inputs, min_context = "ko-vqa", "3", "image", 2048
+class KoVQA(Quantity):
+    name, version = "ko-vqa", "3"
+    prompt = f"{INSTRUCTION}\n\n{{question}}"
     source_tables = (".csv", ".xlsx")
     examples = 2
-    metrics = (EM, F1, STRICT_EM)
-    card = Card(
+    # Its pictures are in the AI-Hub folders of their domains.
+    columns = Columns(
+        id="row_id", question="question", answer="answer", image="image", folder="domain", axes={"domain": "domain"}
+    )
+    card = QuantityCard(
         title="KO-VQA",
         split="test",
         n=1500,
@@ -77,63 +73,15 @@ class KoVQA(Benchmark):
         coarse={"em": 1.0, "f1": 1.0},
         skills={"documents": (None,)},
         hub_task="ko_vqa",
-        headline="em_strict",
-        reported_headline="em",
-        ranking_note=STRICT_RANKING,
     )
 
-    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """Convert a row of the makers' CSV. Its image is in the AI-Hub folder of its domain."""
-        domain = source.text("domain")
-        if not NUMBER.search(source.text("answer")):
-            raise ValueError("the answer contains no number")
-        return {
-            "id": source.text("row_id"),
-            "question": source.text("question"),
-            "answer": source.text("answer"),
-            "images": [images.find(source.text("image"), domain)],
-            "domain": domain,
-        }
+    def published_match(self, gold: str, output: str) -> bool:
+        """Return whether the published rule accepts an output: the first gold quantity must be among its quantities.
 
-    def prompts(self, item: Item) -> list[Prompt]:
-        return [Prompt(item.id, f"{INSTRUCTION}\n\n{item.question}", item.images, question=item.question)]
-
-    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        (answer,) = answers
-        return Score(
-            item.id,
-            {
-                "em": float(reference_match(item.answer, answer.text)),
-                "f1": quantity_f1(item.question, item.answer, answer.text),
-                "em_strict": float(_is_right(item.question, item.answer, answer.text)),
-            },
-            answer.status,
-        )
-
-
-def _is_right(question: str, gold: str, output: str) -> bool:
-    """Return whether an output is right by the strict rule. If the gold answer is a name, it must give that name."""
-    if name := _gold_name(question, gold):
-        return matches_name(question, name, output)
-    explained = gold.partition("(")[0].strip()
-    is_explained = "(" in gold and not quantities(explained).written  # 청소년(만 10~19세)
-    return strict_match(question, gold, output) or (is_explained and matches_name(question, explained, output))
-
-
-def _gold_name(question: str, gold: str) -> str:
-    """Return the name that a gold answer gives if all its numbers are the question's, else ""."""
-    if not quantities(gold).written or set(quantities(gold).written) - set(quantities(question).written):
-        return ""
-    return re.sub(r"(?:입니다|이다|임)?\.?$", "", re.split(r"(?<=[은는])\s", gold.strip())[-1])
-
-
-def reference_match(gold: str, output: str) -> bool:
-    """Return whether the published rule accepts an output: the first gold quantity must be among its quantities.
-
-    If the gold answer has no number, every output is wrong.
-    """
-    wanted = quantities(gold).written
-    return bool(wanted) and wanted[0] in quantities(output).collapsed
+        If the gold answer has no number, every output is wrong.
+        """
+        wanted = quantities(gold).written
+        return bool(wanted) and wanted[0] in quantities(output).collapsed
 
 
 BENCHMARK = KoVQA()

@@ -13,16 +13,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
-from evaluator.benchmarks.base import Benchmark, Row, build_items, checked_text, file_in, text_in
+from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1
+from evaluator.benchmarks.rows import Row, build_items, checked_text, file_in, text_in
 from evaluator.benchmarks.source_files import ImageFolder, files_below, is_left_by_computer
 from evaluator.benchmarks.source_rows import SourceRow
-from evaluator.core.data_types import PAGE, Answer, Item, Prompt, Score
+from evaluator.core.data_types import PAGE, Answer, Item, Score
 from evaluator.core.errors import DataError
 from submissions.texts.text import Text
 
-INSTRUCTION = (
+PROMPT = (
     "다음은 위키백과 문서의 HTML입니다. 질문의 답을 문서에서 찾아, 문서에 적힌 그대로 옮겨 쓰세요. "
     f"설명은 쓰지 말고 답만 쓰세요.\n\n<문서>\n{PAGE}\n</문서>\n\n질문: {{question}}\n답:"
 )
@@ -51,6 +52,7 @@ LENGTHS_AND_FORMS = {
 
 class KorQuAD2(Benchmark):
     name, version, inputs, min_context = "korquad-2", "1", "page", 256
+    prompt = PROMPT
     prompt_tokens, answer_tokens = 9000, 30
     latency_protocol = "total"
     metrics = (EM, F1)
@@ -121,10 +123,6 @@ class KorQuAD2(Benchmark):
             "length": "long" if _LONG.search(text) else "short",
             "form": _form(page, text, start),
         }
-
-    def prompts(self, item: Item) -> list[Prompt]:
-        text = INSTRUCTION.replace("{question}", item.question)
-        return [Prompt(item.id, text, question=item.question, page=item.page)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board runs without lxml

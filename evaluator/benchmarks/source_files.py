@@ -3,7 +3,9 @@
 Computers leave files of their own among them, and a Mac decomposes the Korean letters of names.
 """
 
+import io
 import unicodedata
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -28,6 +30,33 @@ def files_below(folder: Path, endings: tuple[str, ...]) -> list[Path]:
         for path in folder.rglob("*")
         if path.suffix.lower() in endings and not is_left_by_computer(path.relative_to(folder)) and path.is_file()
     )
+
+
+@dataclass(frozen=True)
+class EmbeddedImage:
+    """A picture inside a table."""
+
+    content: bytes
+
+
+Picture = Path | EmbeddedImage
+
+
+def file_of(picture: Picture) -> tuple[bytes, str]:
+    """Return the content of a picture and the file ending of its format. Raises ValueError if an embedded one is none."""
+    if isinstance(picture, Path):
+        return picture.read_bytes(), picture.suffix.lower()
+    return picture.content, _ending(picture.content)
+
+
+def _ending(content: bytes) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+            return f".{str(image.format).lower()}"
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise ValueError(f"the embedded picture cannot be read: {error}") from None
 
 
 class ImageFolder:

@@ -36,7 +36,11 @@ class SourceRow:
 
         Raises KeyError if the column is missing, ValueError if it is empty or cannot be read as its author sees it.
         """
-        text = self._text(column, self.row[column])
+        return self.checked_text(column, self.row[column])
+
+    def checked_text(self, column: str, value: Any) -> str:
+        """Return a value of a column as `text` does."""
+        text = self._text(column, value)
         if not text:
             raise ValueError(f"column '{column}' is empty")
         return text

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import Row, item_rows, items_file
+from evaluator.benchmarks.rows import Row, item_rows, items_file
 from evaluator.core.errors import DataError
 
 SPEC = "http://mlcommons.org/croissant/1.0"

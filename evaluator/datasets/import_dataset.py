@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from evaluator.benchmarks.base import Benchmark, Row, describe_row_error
-from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.rows import Row, describe_row_error
+from evaluator.benchmarks.source_files import ImageFolder, Picture, file_of
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
@@ -96,12 +97,15 @@ def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder,
     """Convert a row and store its files in `out`. The converted row names them by relative path."""
     row = benchmark.convert_row(source_row, images)
     if "images" in row:
-        row["images"] = [
-            write_content_addressed(out, "images", i.suffix.lower(), i.read_bytes()) for i in row["images"]
-        ]
+        row["images"] = [_store_picture(picture, out) for picture in row["images"]]
     if "page" in row:
         row["page"] = write_content_addressed(out, "pages", ".html", row["page"].encode())
     return row
+
+
+def _store_picture(picture: Picture, out: Path) -> str:
+    content, ending = file_of(picture)
+    return write_content_addressed(out, "images", ending, content)
 
 
 def _remove_unused(out: Path, rows: Iterable[Row]) -> None:

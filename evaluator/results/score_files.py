@@ -16,7 +16,8 @@ from typing import Any, get_args
 import orjson
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import Benchmark, nonempty_text
+from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.rows import nonempty_text
 from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, zero_if_unanswered
 from evaluator.core.errors import DataError
 

@@ -1,25 +1,23 @@
-"""Assign four choices to letters."""
+"""Assign choices to letters."""
 
 import hashlib
 import hmac
 import json
 from dataclasses import replace
 
-from evaluator.benchmarks.base import Row, checked_text
+from evaluator.benchmarks.rows import Row, checked_text
 from evaluator.core.data_types import Item
 
 LETTERS = "ABCD"
 ORDER_KEY = "order_key"  # key in an item's extra
+FIRST_ORDER = "first_order"  # key in an item's extra: the index of the choice at each letter, if the makers say it
 
 
 def choices_in(row: Row) -> tuple[str, ...]:
-    """Return the four choices of a row, the right one first.
-
-    Raises KeyError or ValueError if they are missing or invalid.
-    """
+    """Return the four choices of a row in its order. Raises KeyError or ValueError if they are missing or invalid."""
     choices = row["choices"]
     if not isinstance(choices, list) or not len(choices) == len(set(map(str, choices))) == len(LETTERS):
-        raise ValueError("column 'choices' needs four different descriptions")
+        raise ValueError("column 'choices' needs four different texts")
     return tuple(checked_text("choices", choice) for choice in choices)
 
 
@@ -34,7 +32,13 @@ def with_order_key(items: list[Item]) -> list[Item]:
 
 
 def choice_order(item: Item, rotation: int) -> list[int]:
-    """Return the index of the choice at each letter: a shuffle by the set's key and the item's id, rotated by `rotation` places."""
-    digest = hmac.new(item.extra[ORDER_KEY].encode(), item.id.encode(), hashlib.sha256).digest()
-    shuffled = sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
-    return shuffled[rotation:] + shuffled[:rotation]
+    """Return the index of the choice at each letter, rotated by `rotation` places.
+
+    The order is the makers', or, if they give none, a shuffle by the set's key and the item's id.
+    """
+    if FIRST_ORDER in item.extra:
+        order = list(item.extra[FIRST_ORDER])
+    else:
+        digest = hmac.new(item.extra[ORDER_KEY].encode(), item.id.encode(), hashlib.sha256).digest()
+        order = sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
+    return order[rotation:] + order[:rotation]

@@ -14,7 +14,7 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import Any
 
-from evaluator.benchmarks.base import check_surrogates
+from evaluator.benchmarks.rows import check_surrogates
 
 MAX_TABLES, MAX_NESTED = 200, 10  # tables of a page; how many are inside each other
 MAX_COLUMNS, MAX_POSITIONS = 1000, 200_000  # columns of a table; rows times columns of all tables of a page

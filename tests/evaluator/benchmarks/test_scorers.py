@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_vdc import KoVDC
+from evaluator.benchmarks.ko_vqa import INSTRUCTION, KoVQA
 from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, strict_chart_answers
 from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, choice_order
@@ -46,15 +47,15 @@ from tests.support.vectors import vectors
     ],
 )
 def test_ko_vqa_rules(gold: str, output: str, published: bool, strict: bool) -> None:
-    assert ko_vqa.reference_match(gold, output) is published
+    assert KoVQA().published_match(gold, output) is published
     assert strict_match("얼마인가요?", gold, output) is strict
 
 
 @pytest.mark.parametrize(
     ("name", "match"),
     [
-        ("ko_vqa_number_unit", lambda row: ko_vqa.reference_match(row["answer"], row["output"])),
-        ("ko_vdc_letter", lambda row: ko_vdc.reference_match(row["gold"], row["output"])),
+        ("ko_vqa_number_unit", lambda row: KoVQA().published_match(row["answer"], row["output"])),
+        ("ko_vdc_letter", lambda row: KoVDC().published_match(row["gold"], row["output"])),
         (
             "infochartqa",
             lambda row: chart_answers.reference_match(row["question_type_id"], row["answer"], row["response"]),
@@ -161,7 +162,7 @@ def test_prompts_match_protocols() -> None:
     if not seeds.exists():
         pytest.skip("the protocol documents are not available")
     vqa, vdc = (next(seeds.glob(f"{n}_*.txt")).read_text(encoding="utf-8") for n in ("000", "001"))
-    assert ko_vqa.INSTRUCTION in vqa
+    assert INSTRUCTION in vqa
     prompt = KoVDC().prompts(_vdc_item())[0].text
     head, tail = prompt.split("<보기>\n")[0], "# 가장 적절한 설명문:"
     assert head.replace("\n", "\\n") in vdc and prompt.endswith(f"\n\n{tail}") and "{choices}" + tail in vdc

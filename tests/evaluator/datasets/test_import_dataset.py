@@ -207,7 +207,7 @@ def test_import_reads_public_subsets(tmp_path: Path) -> None:
     [
         (b"\x81\xff nonsense", "neither UTF-8 nor CP949"),
         (b"row_id,domain\n", "has no rows"),
-        (b"row_id,domain\n1,a\n", "none of 1 rows can be used; questions.csv, row 1: column 'answer' is missing"),
+        (b"row_id,domain\n1,a\n", "none of 1 rows can be used; questions.csv, row 1: column 'question' is missing"),
     ],
 )
 def test_import_failure_leaves_no_files(tmp_path: Path, content: bytes, message: str) -> None:

@@ -1,0 +1,103 @@
+"""Declare the columns of a test set as its makers publish it, and convert its rows to the documented schema."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evaluator.benchmarks.rows import Row
+from evaluator.benchmarks.scoring.choices import LETTERS
+from evaluator.benchmarks.source_files import EmbeddedImage, ImageFolder, Picture
+from evaluator.benchmarks.source_rows import SourceRow
+
+Right = Literal["text", "letter", "place", "number"]  # places count from 0, numbers from 1
+Read = str | Callable[[SourceRow], str]  # a column, or what reads a value from the whole row
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the makers' tables.
+
+    A field is the name of a column. `id` and the values of `axes` may also be a function of the row, which raises KeyError
+    or ValueError if it cannot be used.
+    """
+
+    image: str | tuple[str, ...]  # names of files, or the pictures; with several columns, the first that a row has
+    id: Read | None = None  # None: the number of the row, for sets whose ids repeat
+    question: str | None = None
+    answer: str | None = None
+    choices: str | tuple[str, ...] | None = None  # a list, or one column each; without `answer` the right one is first
+    right: Right = "letter"  # how `answer` names the right choice
+    axes: Mapping[str, Read] = field(default_factory=dict)
+    folder: str | None = None  # part of the path of a picture, if several have the same name
+
+    def convert(self, source: SourceRow, images: ImageFolder) -> Row:
+        """Convert a row. Raises KeyError or ValueError, naming the column, if it cannot be used."""
+        row: Row = {"id": str(source.number) if self.id is None else _read(self.id, source)}
+        if self.question:
+            row["question"] = source.text(self.question)
+        if self.choices:
+            row["choices"] = self._choices(source)
+        if self.answer:
+            row["answer"] = source.text(self.answer)
+        if self.choices and self.answer:
+            row["answer"] = self._letter(row["answer"], row["choices"])
+        row["images"] = self._images(source, images)
+        for axis, read in self.axes.items():
+            row[axis] = _read(read, source)
+        return row
+
+    def _choices(self, source: SourceRow) -> list[str]:
+        if isinstance(self.choices, tuple):
+            return [source.text(column) for column in self.choices]
+        column = str(self.choices)
+        values = source.row[column]
+        if not isinstance(values, list):
+            raise ValueError(f"column '{column}' must be a list, not {type(values).__name__}")
+        return [source.checked_text(column, value) for value in values]
+
+    def _letter(self, answer: str, choices: list[str]) -> str:
+        try:
+            return LETTERS[_place(self.right, answer, choices)]
+        except ValueError as error:
+            raise ValueError(f"column '{self.answer}': {error}") from None
+
+    def _images(self, source: SourceRow, images: ImageFolder) -> list[Picture]:
+        """Return the pictures of a row: one or a list of them, embedded or as names of files."""
+        columns = (self.image,) if isinstance(self.image, str) else self.image
+        column = next((name for name in columns if source.row.get(name) is not None), columns[0])
+        value = source.row[column]
+        pictures = value if isinstance(value, list) else [value]
+        if not pictures:
+            raise ValueError(f"column '{column}' has no picture")
+        folder = source.text(self.folder) if self.folder else ""
+        return [_picture(source, column, picture, images, folder) for picture in pictures]
+
+
+def _read(read: Read, source: SourceRow) -> str:
+    return source.text(read) if isinstance(read, str) else read(source)
+
+
+def _picture(source: SourceRow, column: str, value: Any, images: ImageFolder, folder: str) -> Picture:
+    """Return a picture: the struct that `datasets` stores, its bytes, or the file of this name."""
+    if isinstance(value, Mapping) and value.keys() <= {"bytes", "path"}:
+        content = value.get("bytes")
+        if content is None and value.get("path"):
+            return images.find(source.checked_text(column, value["path"]), folder)
+        value = content
+    if isinstance(value, bytes):
+        return EmbeddedImage(value)
+    return images.find(source.checked_text(column, value), folder)
+
+
+def _place(how: Right, answer: str, choices: list[str]) -> int:
+    """Return the place of the right choice, from 0. Raises ValueError if the answer does not name exactly one."""
+    if how == "text":
+        names = choices
+    elif how == "letter":
+        names = list(LETTERS[: len(choices)])
+    else:
+        first = 0 if how == "place" else 1
+        names = [str(place) for place in range(first, first + len(choices))]
+    if names.count(answer) != 1:
+        raise ValueError(f"{answer!r} is not exactly one of {', '.join(names)}")
+    return names.index(answer)

@@ -1,0 +1,73 @@
+"""Quantity: answer a question about a picture with a number and its unit, or with a name.
+
+A subclass declares the published rules. The strict rule, which ranks, accepts an answer in any ordinary wording.
+"""
+
+import re
+from dataclasses import dataclass
+
+from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.card import Card
+from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metric
+from evaluator.benchmarks.rows import Row
+from evaluator.benchmarks.scoring.final_answer import strict_match
+from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
+from evaluator.benchmarks.scoring.readings import is_name, matches_name
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import SourceRow
+from evaluator.core.data_types import Item
+from submissions.texts.text import Text
+
+
+@dataclass(frozen=True)
+class QuantityCard(Card):
+    """The card of a quantity benchmark. Verified results are ranked by the strict rule."""
+
+    headline: str = "em_strict"
+    reported_headline: str | None = "em"
+    ranking_note: Text | None = STRICT_RANKING
+
+
+class Quantity(Benchmark):
+    """Base class of quantity benchmarks."""
+
+    metrics: tuple[Metric, ...] = (EM, F1, STRICT_EM)
+    card: QuantityCard
+    has_names = False  # whether a gold answer may be a name, without a number
+
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
+        row = super().convert_row(source, images)
+        if not self.has_names and not NUMBER.search(row["answer"]):
+            raise ValueError("the answer contains no number")
+        return row
+
+    def published_match(self, gold: str, output: str) -> bool:
+        """Return whether the published rule accepts an output. By default it must be the gold answer."""
+        return output.strip() == gold
+
+    def published_f1(self, item: Item, text: str) -> float:
+        """Return the partial credit, from 0 to 1. By default it is the F1 of the quantities."""
+        return quantity_f1(item.question, item.answer, text)
+
+    def strict_match(self, item: Item, text: str) -> bool:
+        """Return whether an output is right. If the gold answer is a name, it must give that name."""
+        if name := _gold_name(item.question, item.answer):
+            return matches_name(item.question, name, text)
+        if strict_match(item.question, item.answer, text):
+            return True
+        explained = item.answer.partition("(")[0].strip()  # 청소년(만 10~19세)
+        return is_name(explained) and matches_name(item.question, explained, text)
+
+    def score_text(self, item: Item, text: str) -> dict[str, float]:
+        return {
+            "em": float(self.published_match(item.answer, text)),
+            "f1": self.published_f1(item, text),
+            "em_strict": float(self.strict_match(item, text)),
+        }
+
+
+def _gold_name(question: str, gold: str) -> str:
+    """Return the name that a gold answer gives if all its numbers are the question's, else ""."""
+    if not quantities(gold).written or set(quantities(gold).written) - set(quantities(question).written):
+        return ""
+    return re.sub(r"(?:입니다|이다|임)?\.?$", "", re.split(r"(?<=[은는])\s", gold.strip())[-1])
