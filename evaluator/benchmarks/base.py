@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evaluator.benchmarks.card import Card
 from evaluator.benchmarks.columns import Columns
@@ -31,6 +31,9 @@ from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import TABLES, SourceRow, table_rows
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.records.options import MAX_REASONING_TOKENS, Inputs
+
+if TYPE_CHECKING:  # it draws figures with libraries that the board does not load
+    from evaluator.fresh.samples import Sample
 
 QUESTION = "{question}"  # placeholder in a prompt
 
@@ -130,6 +133,13 @@ class Benchmark:
             if axis.buckets and row[axis.name] not in axis.buckets:
                 raise ValueError(f"unknown {axis.name} {row[axis.name]!r}")
         return row
+
+    def invented_row(self, sample: "Sample") -> Row | None:
+        """Return a row about an invented figure, without id, images and axes, or None if the figure does not suit.
+
+        Raises NotImplementedError if the benchmark is of no kind that can invent rows.
+        """
+        raise NotImplementedError(f"{self.name} is of no kind that invents rows: make its samples by hand")
 
     def gold_output(self, item: Item) -> str | None:
         """Return an output that gives the gold answer, or None if no single output is right for the item."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.kinds.transcription import Transcription
@@ -22,6 +22,9 @@ from evaluator.benchmarks.source_rows import SourceRow, json_lines
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import DataError
 from submissions.texts.text import Text
+
+if TYPE_CHECKING:  # it draws figures with libraries that the board does not load
+    from evaluator.fresh.samples import Sample
 
 INSTRUCTION = """이 문서 이미지의 내용을 빠짐없이 Markdown으로 옮겨 쓰십시오.
 - 글자는 보이는 그대로 쓰고, 요약하거나 설명을 덧붙이지 마십시오.
@@ -162,6 +165,17 @@ class KDocOCRBench(Transcription):
             "category": row["category"],
             "checks": json.dumps(row["checks"], ensure_ascii=False),
         }
+
+    def invented_row(self, sample: "Sample") -> Row | None:
+        """Return a row whose checks its transcript passes."""
+        row = super().invented_row(sample)
+        if row is None:
+            return None
+        checks = [
+            {"pdf": "sample.pdf", "page": 1, "id": f"check-{number}", **check}
+            for number, check in enumerate(sample.checks(), 1)
+        ]
+        return {"checks": json.dumps(checks, ensure_ascii=False), "transcript": row["answer"]}
 
     def gold_output(self, item: Item) -> str | None:
         return item.extra.get("transcript")

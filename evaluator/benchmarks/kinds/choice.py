@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import eq
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evaluator.benchmarks.base import QUESTION, Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, constant_answer
@@ -20,6 +21,9 @@ from evaluator.benchmarks.scoring.choices import FIRST_ORDER, LETTERS, choice_or
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
+
+if TYPE_CHECKING:  # it draws figures with libraries that the board does not load
+    from evaluator.fresh.samples import Sample
 
 RANKING = Text(
     "직접 평가한 결과는 엄격 EM, 곧 답변이 최종적으로 고른 보기로 순위를 매깁니다. EM은 제작사의 채점 규칙을 그대로 따르므로 출력 형식이 다르면 맞은 답도 틀린 것이 됩니다. 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
@@ -146,6 +150,22 @@ class Choice(Benchmark):
         item = super().item_to_score(row)
         _place(item.answer)
         return item
+
+    def invented_row(self, sample: "Sample") -> Row | None:
+        """Return a row with a question, or with descriptions of the figure if the prompt has no place for a question."""
+        if QUESTION not in self.prompt:
+            described = sample.descriptions()
+            return {"choices": described} if described else None
+        asked = sample.choices(korean=not self.prompt.isascii())
+        if asked is None:
+            return None
+        question, choices = asked
+        row: Row = {"question": question, "choices": choices}
+        if not self.rotates:
+            right = sample.chooser.randrange(len(choices))
+            row["choices"] = [*choices[1 : right + 1], choices[0], *choices[right + 1 :]]
+            row["answer"] = LETTERS[right]
+        return row
 
     def gold_output(self, item: Item) -> str | None:
         """Return the right letter, or None if it depends on the rotation."""

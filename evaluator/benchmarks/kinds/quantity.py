@@ -5,6 +5,7 @@ A subclass declares the published rules. The strict rule, which ranks, accepts a
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Card
@@ -17,6 +18,9 @@ from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Item
 from submissions.texts.text import Text
+
+if TYPE_CHECKING:  # it draws figures with libraries that the board does not load
+    from evaluator.fresh.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class Quantity(Benchmark):
         if not self.has_names and not NUMBER.search(row["answer"]):
             raise ValueError("the answer contains no number")
         return row
+
+    def invented_row(self, sample: "Sample") -> Row | None:
+        """Return a row with a question for a printed number."""
+        asked = sample.question()
+        return {"question": asked[0], "answer": asked[1]} if asked else None
 
     def published_match(self, gold: str, output: str) -> bool:
         """Return whether the published rule accepts an output. By default it must be the gold answer."""
