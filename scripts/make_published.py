@@ -1,6 +1,7 @@
-"""Write assets/published from the two CSV files of published numbers: `python -m scripts.make_published FOLDER`.
+"""Write assets/published from the CSV files of published numbers: `python -m scripts.make_published FOLDER`.
 
-`published_results.csv` has one row per number, `korquad2_leaderboard.csv` is KorQuAD's own board (main and latency). Rows of
+`published_results.csv` has one row per number, `korquad2_leaderboard.csv` is KorQuAD's own board (main and latency), and
+`published_korean_vlm.csv` has numbers of many sets by reporter, of which those flagged `ok` are taken. Rows of
 other benchmarks are left out; out-of-memory and missing values are kept as such. The repository, licence and release date of a
 model come from `assets/published_models.json`, which is maintained by hand.
 """
@@ -29,6 +30,12 @@ IDENTITIES: dict[str, dict[str, Any]] = json.loads((ASSETS / "published_models.j
 THINKING: dict[Thinking, str] = {"on": "(w/ thinking)", "off": "(w/o thinking)"}
 ROUNDING = 0.0001  # maximum rounding error of a share printed as a percentage with two decimals
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
+ACCURACY = ("accuracy (%)", "(accuracy in the benchmark paper)")  # endings of metrics that are EM in percent
+# Numbers of a part of the questions: name of the set and of the part → axis and bucket.
+PARTS = {
+    ("K-Viscuit", "type 1"): ("question_type", "recognition"),
+    ("K-Viscuit", "type 2"): ("question_type", "reasoning"),
+}
 FORMS = {"text": "paragraph", "table": "table", "list": "list"}
 # Number of questions behind a score if it differs from the card's n. InfoChartQA does not state how many it asked.
 QUESTION_COUNTS = {("korquad-2", "dev"): 10165, ("korquad-2", "dev-2.1"): None, ("infochartqa", "text"): None}
@@ -44,6 +51,7 @@ def main(folder: str) -> None:
         *_ko_ocrag(published),
         *_korquad_papers(published),
         *_korquad(board, published),
+        *_register(_rows(Path(folder) / "published_korean_vlm.csv")),
     ]:
         target = PUBLISHED / result.benchmark / f"{result.request_key}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +115,36 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
             yield _result("korquad-2", model, scores, own[0]["source"], split, None, role, latency_ms=latency)
 
 
+def _register(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+    """Yield the accuracies that anybody reported, one result a model, reporter and setting."""
+    titles = {benchmark.card.title: name for name, benchmark in BENCHMARKS.items()}
+    groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        if row["flag"] == "ok" and row["benchmark"] in titles and row["metric"].endswith(ACCURACY):
+            setting = (row["benchmark"], row["model"], row["reporter"], row["conditions"], row["source"])
+            groups.setdefault(setting, []).append(row)
+    for (title, model, reporter, conditions, url), own in groups.items():
+        breakdown: dict[str, dict[str, Bucket]] = {}
+        whole = [row for row in own if (title, row["variant"]) not in PARTS]
+        for row in own:
+            if part := PARTS.get((title, row["variant"])):
+                axis, bucket = part
+                breakdown.setdefault(axis, {})[bucket] = Bucket(scores={"em": float(row["value"])})
+        for row in whole:
+            result = _result(
+                titles[title],
+                model,
+                {"em": row["value"]},
+                f"{reporter}: {conditions}",
+                breakdown=breakdown,
+                role="human" if row["variant"] == "human study" else "model",
+                hub_id=row["hub_id"] or None,
+            )
+            year, month, *day = map(int, row["source_date"].split("-"))
+            dated = datetime(year, month, day[0] if day else 1, tzinfo=UTC).timestamp()
+            yield result.evolve(date=dated, provenance=result.provenance.evolve(source_url=url))
+
+
 def _table_4(rows: list[dict[str, str]]) -> dict[str, dict[str, Bucket]]:
     """Return the baseline's F1 by answer length and form, which only the paper reports."""
     by_metric = {
@@ -151,6 +189,7 @@ def _result(
     organisation: str | None = None,
     date: float | None = None,
     latency_ms: str | None = None,
+    hub_id: str | None = None,
 ) -> EvalResult:
     card = BENCHMARKS[benchmark].card
     split = split or card.split
@@ -161,7 +200,7 @@ def _result(
     headline = card.reported_headline or card.headline
     missing = "out_of_memory" if "OOM" in scores.values() else "not_reported"
     known = IDENTITIES.get(model, {})
-    named = known["model_id"] if known.get("way", "api") != "api" else model
+    named = hub_id or (known["model_id"] if known.get("way", "api") != "api" else model)
     identity = "\0".join([benchmark, split, model, organisation or "", str(date), source])
     return EvalResult(
         request_key=hashlib.sha256(identity.encode()).hexdigest()[:32],

@@ -142,7 +142,7 @@ def requests_of(form: int, now: datetime) -> list[EvalRequest]:
             benchmark=name,
             submitted_at=now,
             submitted_by=f"{form % OWNERS:016x}",
-            engine="extractive" if name == "korquad-2" else "chat",
+            engine="extractive" if BENCHMARKS[name].inputs == "page" else "chat",
         )
         for place, name in enumerate(names)
     ]

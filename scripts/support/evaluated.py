@@ -44,8 +44,8 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
         axis: {place: bucket(card.n // len(places)) for place in places} for axis, places in buckets(name).items()
     }
     if card.histogram:
-        counts = [rng.randint(100, 300) for _ in "ABCD"]
-        breakdown[card.histogram.name] = {kind: {"n": n} for kind, n in zip("ABCD-", [*counts, 9], strict=True)}
+        answers = BENCHMARKS[name].histogram([])
+        breakdown[card.histogram.name] = {answer: {"n": rng.randint(100, 300)} for answer in answers}
     others = {metric.name: em for metric in BENCHMARKS[name].metrics if metric.lowest == 0}
 
     def interval(score: float) -> tuple[float, float]:

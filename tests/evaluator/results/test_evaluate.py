@@ -56,7 +56,8 @@ def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "s
     assert result.answers and sum(result.answers.model_dump().values()) == n
     assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware and result.latency.calibration_ms
     assert (result.latency.protocol == "total/questions") == (BENCHMARKS[benchmark].latency_protocol == "total")
-    assert result.batch_invariance and result.batch_invariance.n == min(n, 25 if benchmark == "ko-vdc" else 100)
+    prompts = len(BENCHMARKS[benchmark].prompts(BENCHMARKS[benchmark].load(SAMPLES / benchmark)[0]))  # of each item
+    assert result.batch_invariance and result.batch_invariance.n == min(n, 100 // prompts)
     metrics = BENCHMARKS[benchmark].metrics
     assert {"em"} <= set(result.results[benchmark]) <= {metric.name for metric in metrics}
     for metric, (low, high) in result.intervals.items():
@@ -65,7 +66,7 @@ def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "s
     assert set(result.intervals) == means & set(result.results[benchmark])
     assert set(result.standard_errors) <= set(result.intervals), "none if all scores are equal"
     for axis, buckets in result.breakdown.items():
-        counted = 4 * n if card.histogram and axis == card.histogram.name else n
+        counted = prompts * n if card.histogram and axis == card.histogram.name else n
         assert sum(b.n or 0 for b in buckets.values()) == counted
     assert set(result.breakdown) == {a.name for a in (*card.axes, *((card.histogram,) if card.histogram else ()))}
     details = (out / "details.jsonl").read_text(encoding="utf-8").splitlines()
@@ -94,7 +95,7 @@ def test_run_real_models_in_separate_process(
     done = python(*words, environment=environment)
     ended = Done(done.returncode, done.stdout, done.stderr)
     result = check_outputs(ended, tmp_path / "out", benchmark, limit, f"sample[:{limit}]")
-    assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
+    assert result.inputs and (result.inputs.visual_tokens_mean is None) == (BENCHMARKS[benchmark].inputs == "page")
     assert result.environment["torch"] and result.config.params
     assert result.environment.keys() >= {"tokenizers", "pillow", "torchvision", "transformers", "python"}
     images = result.environment.get("image_processor")
