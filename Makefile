@@ -18,6 +18,7 @@
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale statistics fresh memory")
 #   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
 #                      with PARTS=queue how long they wait for 1 to 64 devices
+#   make docs    the parts of the documents that follow from declarations
 #   make screenshots   the pictures of the README, in assets/screenshots
 #
 # torch: on Linux x86-64 the CPU build unless you ask for CUDA:   make serve TORCH=torch==2.13.0
@@ -41,7 +42,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve init doctor worker test test-unit lint test-faults test-deploy test-servers test-ray ray audit lock demo bench simulate screenshots clean
+.PHONY: serve init doctor worker test test-unit lint test-faults test-deploy test-servers test-ray ray audit lock demo bench simulate docs screenshots clean
 .DEFAULT_GOAL := serve
 
 # Else each of the many processes that evaluations and tests start compiles the project's modules anew.
@@ -136,6 +137,11 @@ simulate: $(EVALUATOR) $(TESTS)
 demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap
 	$(BIN)/python -m scripts.demo
+
+docs: $(EVALUATOR) $(TESTS)
+	$(BIN)/python -m scripts.make_docs
+	$(BIN)/python -m scripts.make_models_doc
+	$(BIN)/python -m scripts.make_scoring_table
 
 bench: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts bubblewrap

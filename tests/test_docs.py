@@ -14,6 +14,7 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.arguments import build_parser as evaluator_parser
 from leaderboard.web.data_routes import data_routes
+from scripts.make_docs import BLOCKS, blocks
 from scripts.support.evaluated import evaluated
 from scripts.support.records import NOW, claimed, request_numbered
 from scripts.support.serving import serving
@@ -47,6 +48,13 @@ def test_configuration_lists_every_setting() -> None:
     for heading, names in fields.items():
         section = text.partition(f"### `{heading}`")[2].partition("\n#")[0]
         assert set(_first_cells(section)) == {f"`{name}`" for name in names}, heading
+
+
+def test_generated_blocks_are_up_to_date() -> None:
+    found = list(blocks())
+    assert {name for _, name, _, _ in found} == set(BLOCKS)
+    stale = [f"{path}: {name}" for path, name, written, wanted in found if written != wanted]
+    assert not stale, "make docs"
 
 
 def test_every_target_of_make_is_documented() -> None:

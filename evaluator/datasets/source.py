@@ -8,6 +8,7 @@ library writes them.
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from filelock import FileLock
@@ -16,8 +17,10 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
 from evaluator.core.errors import DataError, EvaluationError
 from evaluator.core.files import new_folder
+from evaluator.datasets.import_dataset import import_dataset
 from evaluator.datasets.leak_check import CANARY
 from submissions.checks.data_terms import check_receivers
 from submissions.config.api_options import ApiOptions
@@ -67,7 +70,9 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     if not place.startswith(SCHEME):
         return Source(Path(place), benchmark, split)
     token = settings.data_token.get_secret_value() if settings.data_token else None
-    folder, commit = fetch_dataset(place.removeprefix(SCHEME), split, token, settings.work_dir / "datasets")
+    folder, commit = fetch_dataset(
+        place.removeprefix(SCHEME), split, token, settings.work_dir / "datasets", BENCHMARKS[benchmark]
+    )
     return Source(folder, benchmark, split, commit)
 
 
@@ -97,21 +102,23 @@ def check_sent(benchmark: str, api: ApiOptions | None, settings: Settings) -> No
     check_receivers(benchmark, addresses, settings)
 
 
-def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tuple[Path, str]:
+def fetch_dataset(name: str, split: str, token: str | None, cache: Path, benchmark: Benchmark) -> tuple[Path, str]:
     """Download a split of `OWNER/NAME[@REVISION]` unless it is cached. Return its folder and its 40-hex commit.
+
+    Rows in the makers' columns, if the benchmark declares those, are converted to the documented schema.
 
     Raises DataError if the dataset cannot be found or used, EvaluationError if the Hub does not answer.
     """
     repo, _, revision = name.partition("@")
     try:
         commit = str(HfApi(token=token).dataset_info(repo, revision=revision or None).sha)
-        folder = cache / repo.replace("/", "--") / commit / split
+        folder = cache / repo.replace("/", "--") / commit / f"{split}-{benchmark.name}-{benchmark.version}"
         if not folder.exists():
             folder.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{folder}.lock"):  # another worker of this host may be downloading it
                 if not folder.exists():
                     with new_folder(folder) as partial:
-                        _download(repo, commit, split, token, partial)
+                        _download(repo, commit, split, token, partial, benchmark)
     except (RepositoryNotFoundError, RevisionNotFoundError):
         raise DataError(f"{SCHEME}{name}: no such dataset, or HANNUN_DATA_TOKEN may not read it") from None
     except (HfHubHTTPError, HTTPError) as error:
@@ -119,13 +126,16 @@ def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tupl
     return folder, commit
 
 
-def _download(repo: str, commit: str, split: str, token: str | None, folder: Path) -> None:
+def _download(repo: str, commit: str, split: str, token: str | None, folder: Path, benchmark: Benchmark) -> None:
     from datasets import load_dataset
 
     try:
         rows = load_dataset(repo, split=split, revision=commit, token=token)
     except (ValueError, FileNotFoundError) as error:
         raise DataError(f"{SCHEME}{repo}: {' '.join(str(error).split())[:200]}") from None
+    if benchmark.columns and not {"images", "page"} & set(rows.features):
+        _convert(repo, benchmark, rows, folder)
+        return
     extracted = _extract_images(repo, rows, folder)
     if extracted is None:
         snapshot_download(
@@ -140,6 +150,25 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
     else:
         rows = extracted
     rows.to_parquet(folder / "items.parquet")
+
+
+def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
+    """Convert rows as their makers publish them. Raises DataError if one of them cannot be used."""
+    with TemporaryDirectory() as scratch:
+        table = Path(scratch) / "rows.parquet"
+        rows.to_parquet(table)
+        converted = Path(scratch) / "converted"
+        try:
+            imported = import_dataset(benchmark, table, converted)
+        except DataError as error:
+            raise DataError(f"{SCHEME}{repo}: {str(error).removeprefix(f'{table}: ')}") from None
+        if imported.rejected:
+            location, reason = imported.rejected[0]
+            raise DataError(
+                f"{SCHEME}{repo}: {len(imported.rejected):,} rows cannot be used ({location}: {reason}); "
+                "download the dataset and use python -m evaluator import"
+            )
+        shutil.copytree(converted, folder, dirs_exist_ok=True)
 
 
 def _extract_images(repo: str, rows: Any, folder: Path) -> Any:

@@ -62,7 +62,12 @@ def consistency(scores: Sequence[Score], name: str) -> float | None:
 
 METRICS = (
     EM,
-    Metric("f1", F1.title, macro_f1),
+    Metric(
+        "f1",
+        F1.title,
+        macro_f1,
+        hint=Text("보기별로 구한 F1의 평균(macro-F1)입니다.", "Mean of the F1 of each option (macro-F1)."),
+    ),
     replace(
         STRICT_EM,
         hint=Text(

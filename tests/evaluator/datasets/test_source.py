@@ -39,6 +39,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "README.md").write_text(card)
     _write_shards(root / "datasets/org/shards/data")
     _write_shards(root / "datasets/org/plain/data", described=False)
+    _write_viscuit(root / "datasets/org/viscuit/data", "Food.1.0")
+    _write_viscuit(root / "datasets/org/unknown/data", "Cars.1.0")
     with serve(build(root, private={"datasets/org/folder": TOKEN, "datasets/org/shards": TOKEN})) as address:
         yield address
 
@@ -63,11 +65,21 @@ def _write_shards(folder: Path, *, described: bool = True) -> None:
         )
 
 
-def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
+def _write_viscuit(folder: Path, item_id: str) -> None:
+    """Write a set in the columns of its makers, with one embedded image a row."""
+    image = {"bytes": (SAMPLES / "k-viscuit/images/001.png").read_bytes(), "path": "1.png"}
+    row = {"question": "Which?", "options": ["a", "b", "c", "d"], "answer": 2, "image": image, "id_": item_id}
+    folder.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([row, {**row, "question": "What?", "answer": 0}]), folder / "test-0.parquet")
+
+
+def _fetched(
+    name: str, hub: str, tmp_path: Path, token: str = TOKEN, benchmark: str = "ko-vqa"
+) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys; from evaluator.__main__ import main; from evaluator.datasets.source import open_source;"
         "from submissions.config.settings import load_settings;"
-        f"s = open_source('ko-vqa', '{name}', load_settings()); print(s.path, s.split, s.revision)"
+        f"s = open_source('{benchmark}', '{name}', load_settings()); print(s.path, s.split, s.revision)"
     )
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
     environment |= {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
@@ -88,6 +100,18 @@ def test_open_source_reads_private_dataset(hub: str, tmp_path: Path, name: str) 
         (i.id, i.question, i.answer, i.buckets) for i in expected
     ]
     assert [i.images[0].read_bytes() for i in items] == [i.images[0].read_bytes() for i in expected]
+
+
+def test_open_source_converts_set_as_its_makers_publish_it(hub: str, tmp_path: Path) -> None:
+    done = _fetched("hf://datasets/org/viscuit", hub, tmp_path, benchmark="k-viscuit")
+    assert done.returncode == 0, done.stderr
+    path, split, revision = done.stdout.split()
+    assert (split, revision) == ("test", commit_of("datasets/org/viscuit"))
+    items = BENCHMARKS["k-viscuit"].load(Path(path))
+    assert [(item.id, item.question, item.answer) for item in items] == [("1", "Which?", "c"), ("2", "What?", "a")]
+    refused = _fetched("hf://datasets/org/unknown", hub, tmp_path, benchmark="k-viscuit")
+    error = "hf://datasets/org/unknown: none of 2 rows can be used; rows.parquet, row 1: unknown category 'Cars'"
+    assert refused.stderr.splitlines()[-1].endswith(error)
 
 
 def test_open_source_fetches_once_per_commit(hub: str, tmp_path: Path) -> None:
