@@ -6,15 +6,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.card import Card
 from evaluator.commands.arguments import build_parser as evaluator_parser
+from evaluator.datasets.import_dataset import import_dataset
 from leaderboard.web.data_routes import data_routes
 from scripts.make_docs import BLOCKS, blocks
+from scripts.make_samples import write_samples
 from scripts.support.evaluated import evaluated
 from scripts.support.records import NOW, claimed, request_numbered
 from scripts.support.serving import serving
@@ -26,7 +32,7 @@ from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 
 ADDRESS = "http://127.0.0.1:7860"
-PLACEHOLDER = r"[A-Z]{3}|one_word|echo"  # for a name that the reader chooses
+PLACEHOLDER = r"[A-Z]{3}|one_number|echo"  # for a name that the reader chooses
 KEY_VARIABLES = {"HANNUN_API_KEY"}  # not a setting: named by a server's `key`
 
 
@@ -55,6 +61,29 @@ def test_generated_blocks_are_up_to_date() -> None:
     assert {name for _, name, _, _ in found} == set(BLOCKS)
     stale = [f"{path}: {name}" for path, name, written, wanted in found if written != wanted]
     assert not stale, "make docs"
+
+
+def test_reference_describes_every_field_of_a_card() -> None:
+    described = _text("docs/benchmark-reference.md").partition("## The card")[2]
+    named = set(re.findall(r"`(\w+)`", "\n".join(_first_cells(described))))
+    assert named == {field.name for field in fields(Card)}
+
+
+def test_example_of_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", _text("docs/adding-a-benchmark.md"), re.DOTALL)
+    namespace: dict[str, Any] = {}
+    exec(compile(code, "one_number.py", "exec"), namespace)
+    benchmark: Benchmark = namespace["BENCHMARK"]
+    monkeypatch.setitem(BENCHMARKS, benchmark.name, benchmark)
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    write_samples(benchmark, 4, samples)
+    table = ["id,question,answer,image,topic"]
+    for item in benchmark.load(samples):
+        table.append(f'{item.id},"{item.question}","{item.answer}",{item.images[0].name},{item.buckets["topic"]}')
+    (samples / "makers.csv").write_text("\n".join(table), encoding="utf-8")
+    imported = import_dataset(benchmark, samples / "makers.csv", tmp_path / "out")
+    assert (len(imported.items), imported.rejected, imported.unmatched) == (4, [], 0)
 
 
 def test_every_target_of_make_is_documented() -> None:
