@@ -69,10 +69,12 @@ def scoring() -> None:
 def engines() -> None:
     table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
     with tempfile.TemporaryDirectory() as place:
-        folder, golds = Path(place), korquad_golds()
+        folder = Path(place)
+        golds = korquad_golds()
         rows = [korquad_scoring(golds), korquad_command(golds, folder), *engine_rows(folder), board_reading(folder)]
         for name, ours, plain in rows:
-            mine, other = _seconds(ours), _seconds(plain)
+            mine = _seconds(ours)
+            other = _seconds(plain)
             table.add_row(name, f"{mine:.3f} s", f"{other:.3f} s", f"{other / mine:.1f}×")
     Console().print(table)
 
@@ -166,7 +168,8 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
 
 def end_to_end(name: str, folder: Path) -> tuple[str, int, Callable[[], object]]:
     """Return name, number of items and work of the whole `score` command. Half of the answers are the gold answers."""
-    items, answers = folder / f"{name}-items.jsonl", folder / f"{name}-answers.jsonl"
+    items = folder / f"{name}-items.jsonl"
+    answers = folder / f"{name}-answers.jsonl"
     rows = [json.loads(line) for line in (SAMPLES / name / "items.jsonl").read_text(encoding="utf-8").splitlines()]
     with items.open("w", encoding="utf-8") as golds, answers.open("w", encoding="utf-8") as given:
         for number in range(END_TO_END):
@@ -203,7 +206,8 @@ def korquad_scoring(golds: list[str]) -> Row:
 
     def ours() -> object:
         normalized = normalize_many(given + golds)
-        mine, wanted = normalized[: len(golds)], normalized[len(golds) :]
+        mine = normalized[: len(golds)]
+        wanted = normalized[len(golds) :]
         return [(a == b, f1) for a, b, f1 in zip(mine, wanted, character_f1(mine, wanted), strict=True)]
 
     def plain() -> object:
@@ -214,7 +218,8 @@ def korquad_scoring(golds: list[str]) -> Row:
 
 def korquad_command(golds: list[str], folder: Path) -> Row:
     """Compare the whole `score` command with a plain loop over the same two files."""
-    items, answers = folder / "items.jsonl", folder / "answers.jsonl"
+    items = folder / "items.jsonl"
+    answers = folder / "answers.jsonl"
     for target, name, texts in ((items, "answer", golds), (answers, "text", [g[: 1 + len(g) // 2] for g in golds])):
         lines = (json.dumps({"id": str(n), name: text}, ensure_ascii=False) for n, text in enumerate(texts))
         target.write_text("\n".join(lines) + "\n", encoding="utf-8")

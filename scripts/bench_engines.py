@@ -101,12 +101,14 @@ def plain_extractive(
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
-        best, text = float("-inf"), ""
+        best = float("-inf")
+        text = ""
         for window in range(len(encoded["input_ids"])):
             names = ("input_ids", "token_type_ids", "attention_mask")
             with torch.inference_mode():
                 output = model(**{name: torch.tensor([encoded[name][window]]).to(model.device) for name in names})
-            offsets, on_page = encoded["offset_mapping"][window], encoded.sequence_ids(window)
+            offsets = encoded["offset_mapping"][window]
+            on_page = encoded.sequence_ids(window)
             starts = output.start_logits[0].float().cpu().numpy()
             ends = output.end_logits[0].float().cpu().numpy()
             for start in _best(starts):

@@ -187,7 +187,8 @@ def _reply(item: Item, rng: random.Random, right: float, declines: float) -> str
 def chooser() -> float:
     """Train a small network to choose the true description by the words of all four. Return its share on other figures."""
     train, test = (torch.tensor([features(*one) for one in choices(seed)]) for seed in SEEDS)
-    mean, spread = train.mean((0, 1)), train.std((0, 1)) + 1e-6
+    mean = train.mean((0, 1))
+    spread = train.std((0, 1)) + 1e-6
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(train.shape[2], 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2, weight_decay=1e-3)

@@ -32,7 +32,8 @@ def memory_rows(folder: Path) -> Iterator[Measured]:
     drawn = [items_of(f"seed {number}") for number in range(SEEDS)]
     published = {item.question: item.extra["published"][0] for items in drawn for item in items}
     make_smollm2(folder)
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder)
     prompts = {question: _prompt(tokenizer, question) for question in published}
     twin = answers(tokenizer, model, prompts)
     train(tokenizer, model, [(prompts[question], gold) for question, gold in published.items()])

@@ -38,7 +38,8 @@ class Ratio:
 
 def sandbox_cost(folder: Path) -> Ratio:
     """Return the ratio of wall-clock times. The kernel does not report the CPU time of processes in a namespace."""
-    model, rng = make_image_text(folder / "model"), random.Random(0)
+    model = make_image_text(folder / "model")
+    rng = random.Random(0)
     taken: list[tuple[float, float]] = []
     for number in track(range(PAIRS), "sandbox"):
         seconds = {how: _evaluate(model, how, folder / f"{how}-{number}") for how in rng.sample(("auto", "none"), 2)}

@@ -30,7 +30,8 @@ Row = tuple[str, float, float, str]  # name, seconds of this project, seconds of
 
 
 def scale_rows(folder: Path) -> Iterator[Row]:
-    one, four = servers(1), servers(4)
+    one = servers(1)
+    four = servers(4)
     yield f"4 servers / 1, {QUESTIONS:,} questions, a simulated server", four, one, "≥ 3.8×"
     grouped, apart = grouping(folder / "grouping")
     yield "InfoChartQA samples at 4 MP, questions on one figure together / each with a copy", grouped, apart, "≥ 1.5×"
@@ -40,7 +41,8 @@ def servers(count: int) -> float:
     """Return the seconds for all questions on `count` servers, each with CONCURRENCY simultaneous requests."""
 
     def server() -> FastAPI:
-        app, places = FastAPI(), threading.Semaphore(CONCURRENCY)
+        app = FastAPI()
+        places = threading.Semaphore(CONCURRENCY)
 
         @app.post("/v1/chat/completions")
         def complete(request: Request) -> JSONResponse:
@@ -90,7 +92,8 @@ def grouping(folder: Path) -> tuple[float, float]:
         return made
 
     engine = load_engine("chat", EngineOptions(model, "float32", NEW_TOKENS))
-    together, apart = prompts_with(copies=False), prompts_with(copies=True)
+    together = prompts_with(copies=False)
+    apart = prompts_with(copies=True)
     list(engine.answer(together[:2]))
     return _best(lambda: list(engine.answer(together))), _best(lambda: list(engine.answer(apart)))
 

@@ -119,7 +119,8 @@ def error_rate(population: Population, models: int = MODELS) -> float:
 
 def mixed_error_rate(measured: int) -> float:
     """Return the share of boards of equal models on which any is called ahead; most rows have no interval."""
-    wrong, population = 0, Population(200)
+    wrong = 0
+    population = Population(200)
     for seed in range(BOARDS):
         rows = _rows(population.rights(np.zeros(MODELS), seed), population)
         rows[measured:] = [replace(row, kind="reported", intervals={}, paired=()) for row in rows[measured:]]
@@ -132,7 +133,8 @@ def mixed_error_rate(measured: int) -> float:
 
 def mean_coverage(n: int, cluster: int, truth: float) -> float:
     """Return how often the interval of a score holds the truth. Items of a figure are equally easy."""
-    random, held = np.random.default_rng(3), 0
+    random = np.random.default_rng(3)
+    held = 0
     groups = n // cluster
     clusters = [str(item // cluster) for item in range(n)]
     for _ in range(PAIRS):
@@ -144,7 +146,8 @@ def mean_coverage(n: int, cluster: int, truth: float) -> float:
 
 def coverage(population: Population) -> float:
     """Return how often the interval of a paired difference holds the truth, for models as close as neighbours in a ranking."""
-    random, held = np.random.default_rng(0), 0
+    random = np.random.default_rng(0)
+    held = 0
     for seed in range(PAIRS):
         abilities = random.uniform(-1, 1) + np.array([0, random.uniform(0, 0.3)])
         truth = np.diff(_accuracy(abilities))[0]
@@ -156,7 +159,10 @@ def coverage(population: Population) -> float:
 
 def resolved(population: Population) -> tuple[int, int, int]:
     """Return three counts: adjacent pairs separated by intervals alone, by paired tests, and boards with a wrong order."""
-    random, before, after, wrong = np.random.default_rng(1), 0, 0, 0
+    random = np.random.default_rng(1)
+    before = 0
+    after = 0
+    wrong = 0
     for seed in range(BOARDS // 10):
         abilities = np.sort(random.uniform(-1, 1, MODELS))[::-1]
         rows = _rows(population.rights(abilities, seed), population)
@@ -171,8 +177,11 @@ def resolved(population: Population) -> tuple[int, int, int]:
 
 def power(n: int) -> float:
     """Return how often McNemar's test detects the difference from `smallest_difference`, which should be 80 %."""
-    difference, discordant = smallest_difference(n), 0.12
-    random, found, tests = np.random.default_rng(2), 0, PAIRS * 10
+    difference = smallest_difference(n)
+    discordant = 0.12
+    random = np.random.default_rng(2)
+    found = 0
+    tests = PAIRS * 10
     for _ in range(tests):
         first, second, _ = random.multinomial(
             n, [(discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant]

@@ -43,7 +43,9 @@ def big_store(folder: Path, models: int = MODELS) -> Store:
 def _results(models: int) -> Iterator[EvalResult]:
     rng = random.Random(7)
     for number in track(range(models), description="a store for the board"):
-        skill, age, owner = rng.gauss(55, 18), rng.uniform(0.1, DAYS), OWNERS[number % len(OWNERS)]
+        skill = rng.gauss(55, 18)
+        age = rng.uniform(0.1, DAYS)
+        owner = OWNERS[number % len(OWNERS)]
         model_id = f"{owner}-{number % 500}/Model-{number}-VL"
         for name in BENCHMARKS:
             request = request_numbered(number, model_id=model_id, benchmark=name)

@@ -55,7 +55,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(".hannun/demo"), help="where models and stores go")
     parser.add_argument("--models-only", action="store_true", help="make the models and stop")
     args = parser.parse_args()
-    folder, models = args.folder, args.folder / "models"
+    folder = args.folder
+    models = args.folder / "models"
     if args.models_only:
         _make_models(models)
         return

@@ -109,7 +109,8 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
                 continue
             values = {row["metric"]: row["value"] for row in own}
             scores = {"em": values["EM"], "f1": values["F1"]}
-            baseline, human = model.startswith("Baseline"), model == "Human"
+            baseline = model.startswith("Baseline")
+            human = model == "Human"
             role = "baseline" if baseline else "human" if human else "model"
             latency = values.get("latency_ms")
             yield _result("korquad-2", model, scores, own[0]["source"], split, None, role, latency_ms=latency)

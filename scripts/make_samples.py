@@ -7,7 +7,6 @@ that its card names. Running it again gives the same files.
 import argparse
 import json
 import sys
-from itertools import islice
 from pathlib import Path
 
 from rich.progress import track
@@ -41,10 +40,12 @@ def write_samples(benchmark: Benchmark, items: int, folder: Path) -> None:
     """Write an invented sample set in the documented schema. Exits if the benchmark's kind invents none."""
     (folder / "images").mkdir()
     rows: list[Row] = []
-    invented = (
-        (sample, row) for sample in samples(f"{benchmark.name} sample") if (row := benchmark.invented_row(sample))
-    )
-    for number, (sample, row) in enumerate(track(islice(invented, items), total=items, description="pictures"), 1):
+    figures = samples(f"{benchmark.name} sample")
+    for number in track(range(1, items + 1), description="pictures"):
+        row = None
+        while row is None:
+            sample = next(figures)
+            row = benchmark.invented_row(sample, number)
         name = f"images/{number:03}.png"
         (page,) = pages(sample.facts)
         (folder / name).write_bytes(page)

@@ -97,14 +97,18 @@ def main() -> None:
 
 def simulate(settings: Settings, submissions: int) -> Year:
     """Simulate the year in the store of the settings."""
-    rng, store, private = random.Random(7), Year(Path(settings.store)), open_private_store(settings)
+    rng = random.Random(7)
+    store = Year(Path(settings.store))
+    private = open_private_store(settings)
     queue = Queue(store, LEASE, 3, Heartbeats(settings))
     burst = min(BURST, submissions)
     arrivals = sorted(START + (timedelta(hours=1) if n < burst else YEAR) * rng.random() for n in range(submissions))
     # (time, submission or serial number, worker that becomes free, its request or None if the host was lost)
     events: list[tuple[datetime, int, int | None, EvalRequest | None]]
     events = [(at, form, None, None) for form, at in enumerate(arrivals)]
-    free, upkeep, number = list(range(WORKERS)), START, submissions
+    free = list(range(WORKERS))
+    upkeep = START
+    number = submissions
     with Progress() as shown:
         bar = shown.add_task("forms", total=submissions)
         while events:
@@ -174,7 +178,8 @@ def report(settings: Settings, store: Year, evaluations: int) -> None:
     table.add_row("packs, loose objects", f"{packs}, {len(list(Path(settings.store).glob('objects/??/*'))):,}", "", "")
     growth = [local_growth(store, number) for number in range(3)]
     table.add_row("added to the local store", "", f"{max(growth) / 1000:.0f} KB", "≤ 60 KB")
-    started, fresh = time.process_time(), GitStore(Path(settings.store))
+    started = time.process_time()
+    fresh = GitStore(Path(settings.store))
     changes, broken = reindexed(fresh, fresh.snapshot())
     table.add_row(
         "reindex", f"{time.process_time() - started:.0f} s of CPU, {len(changes)} segments differ", "", "≤ 60 s"
@@ -217,17 +222,21 @@ def hub_rows(settings: Settings) -> list[tuple[str, str, str, str]]:
         os.environ |= {"HF_ENDPOINT": address, "HF_HUB_DISABLE_XET": "1", "HANNUN_HUB_TOKEN": TOKEN}
         work = settings.work_dir / "job"
         shutil.rmtree(work, ignore_errors=True)
-        started, begun = time.thread_time(), time.monotonic()
+        started = time.thread_time()
+        begun = time.monotonic()
         queue = Queue(open_store("hf://datasets/org/store", Settings(work_dir=work)))
         waiting = len(queue.rows())
         figure = f"{hub.sent / 1e6:.1f} MB, {len(hub.seen)} requests, {time.thread_time() - started:.1f} s of CPU, "
         figure += f"{time.monotonic() - begun:.1f} s; {waiting:,} requests known"
         rows.append(("cold start of a Job", figure, "", "≤ 30 MB, ≤ 15 s of CPU"))
-        received, sent, seen = hub.received, hub.sent, len(hub.seen)
+        received = hub.received
+        sent = hub.sent
+        seen = len(hub.seen)
         size = GitStore(repository).repository.size()
         for number in range(100, 100 + SAMPLE):
             evaluate(queue, number)
-        up, down = (hub.received - received) / SAMPLE / 1000, (hub.sent - sent) / SAMPLE / 1000
+        up = (hub.received - received) / SAMPLE / 1000
+        down = (hub.sent - sent) / SAMPLE / 1000
         rows.append(("sent to the Hub", "", f"{up:.0f} KB", "≤ 60 KB"))
         rows.append(("fetched from the Hub", "", f"{down:.0f} KB", "≤ 60 KB"))
         rows.append(("requests", "", f"{(len(hub.seen) - seen) / SAMPLE:.0f}", ""))

@@ -28,7 +28,8 @@ from submissions.texts.errors import ConflictError
 from submissions.texts.failure_codes import FailureCode
 
 START = datetime.fromisoformat("2026-01-05T00:00:00+00:00")
-YEAR, BURST = timedelta(days=365), timedelta(days=1)
+YEAR = timedelta(days=365)
+BURST = timedelta(days=1)
 FIRST_DAY_SHARE = 0.1  # of a year's models arrive on the first day, but at most BURST_MODELS
 BURST_MODELS = 200
 SIZES = {0.5: 10, 2: 20, 4: 20, 8: 30, 14: 10, 32: 7, 72: 3}  # billions of parameters → models of 100
@@ -48,7 +49,8 @@ class MemoryStore:
         self.write_lock = threading.Lock()
         self.failed_attempts = 0
         self.clock = START
-        self._head, self._files = 0, dict[str, str]()
+        self._head = 0
+        self._files = dict[str, str]()
         self._blobs: dict[str, bytes] = {}
         self._changed: frozenset[str] = frozenset()
 
@@ -78,7 +80,8 @@ class MemoryStore:
             if content is not None:
                 self._files[path] = blob = blob_id(content)
                 self._blobs[blob] = content
-        self._head, self._changed = self._head + 1, frozenset(changes)
+        self._head += 1
+        self._changed = frozenset(changes)
         return self.head()
 
     def history(self, head: str) -> Iterator[Commit]:
@@ -110,14 +113,17 @@ class Year:
     until: datetime = START
 
     def run(self) -> None:
-        rng, store = random.Random(self.models), MemoryStore()
+        rng = random.Random(self.models)
+        store = MemoryStore()
         queue = Queue(store, YEAR, 3)  # as if every running evaluation sent its heartbeats
         made = [self._model(rng) for _ in range(self.models)]
         burst = min(BURST_MODELS, int(self.models * FIRST_DAY_SHARE))
         arrivals = [START + (BURST if n < burst else YEAR) * rng.random() for n in range(self.models)]
         events = [(at, 0, number, None) for number, at in enumerate(sorted(arrivals))]
         ends: list[tuple[datetime, int, int, EvalRequest | None]] = list(events)
-        free, order, waiting = self.devices, 1, list[EvalRequest]()
+        free = self.devices
+        order = 1
+        waiting = list[EvalRequest]()
         while ends:
             now, _, number, request = heapq.heappop(ends)
             store.clock = now
@@ -150,7 +156,8 @@ class Year:
         self, queue: Queue, request: EvalRequest, models: list[Model], rng: random.Random, now: datetime
     ) -> bool:
         """End a run. Return False if its host is lost, which is noticed when the lease expires; answers are kept."""
-        model, chance = models[int(request.model_id.rpartition("-")[2])], rng.random()
+        model = models[int(request.model_id.rpartition("-")[2])]
+        chance = rng.random()
         if request.key in self.lost:
             self.lost.remove(request.key)
             queue.fail(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)

@@ -206,7 +206,8 @@ def test_requests_enforce_quota_of_window(double: Hub, api: HfApi, clock: Clock)
 
 def test_list_repo_tree_is_paged(double: Hub, api: HfApi) -> None:
     commit(api, {f"a/{n:02}.json": b"%d" % n for n in range(25)} | {"b.parquet": b"PAR1\0"})
-    double.limits.tree_page, before = 10, len(double.seen)
+    double.limits.tree_page = 10
+    before = len(double.seen)
     listed = list(api.list_repo_tree(REPO, repo_type="dataset", recursive=True))
     assert [one.path for one in listed] == [".gitattributes", "a", *(f"a/{n:02}.json" for n in range(25)), "b.parquet"]
     assert len(double.seen) - before == 3

@@ -133,7 +133,8 @@ def test_imports_have_no_cycle() -> None:
 
 
 def test_benchmark_imports_no_other_benchmark() -> None:
-    modules, edges = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}, _edges()
+    modules = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}
+    edges = _edges()
     assert {name: shared for name in modules if (shared := edges[name] & (modules - {name}))} == {}
 
 

@@ -24,7 +24,8 @@ def pins(path: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("lock", SOURCES)
 def test_lock_has_pins_and_hashes(lock: str) -> None:
-    text, locked = (ROOT / lock).read_text(encoding="utf-8"), pins(lock)
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    locked = pins(lock)
     for source in SOURCES[lock]:
         assert pins(source).items() <= locked.items(), "make lock"
     assert "://" not in text

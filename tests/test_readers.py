@@ -17,7 +17,8 @@ SEED, N = "a reader has never seen this", 160
 @pytest.mark.integration
 def test_rules_read_only_printed_values(tmp_path: Path) -> None:
     draw_set(SEED, tmp_path / "set", N)
-    benchmark, printed = BENCHMARKS["ko-fresh"], printed_by_picture(SEED, N, tmp_path / "set")
+    benchmark = BENCHMARKS["ko-fresh"]
+    printed = printed_by_picture(SEED, N, tmp_path / "set")
     right: dict[str, list[float]] = {"printed": [], "marks": []}
     for item in benchmark.load(tmp_path / "set"):
         (prompt,) = benchmark.prompts(item)

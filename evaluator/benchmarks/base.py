@@ -130,12 +130,12 @@ class Benchmark:
             raise NotImplementedError
         row = self.columns.convert(source, images)
         for axis in self.card.axes:
-            if axis.buckets and row[axis.name] not in axis.buckets:
+            if axis.is_closed and row[axis.name] not in axis.buckets:
                 raise ValueError(f"unknown {axis.name} {row[axis.name]!r}")
         return row
 
-    def invented_row(self, sample: "Sample") -> Row | None:
-        """Return a row about an invented figure, without id, images and axes, or None if the figure does not suit.
+    def invented_row(self, sample: "Sample", number: int) -> Row | None:
+        """Return row `number` about an invented figure, without id, images and axes, or None if the figure does not suit.
 
         Raises NotImplementedError if the benchmark is of no kind that can invent rows.
         """

@@ -17,6 +17,7 @@ class Axis:
     name: str
     title: Text
     buckets: Mapping[str, Text] = field(default_factory=dict)  # titles of buckets whose names are not readable
+    is_closed: bool = False  # whether an import refuses rows with another bucket
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,8 @@ def build_question(row: Row) -> str:
 
 def parts_f1(answer: str, response: str) -> float:
     """Return the F1 of the comma-separated parts of two texts, from 0 to 1, ignoring case and character width."""
-    wanted, given = _parts(answer), _parts(response)
+    wanted = _parts(answer)
+    given = _parts(response)
     shared = len(wanted & given)
     return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
 

@@ -36,7 +36,7 @@ class KViscuit(Choice):
         split="test",
         n=657,
         axes=(
-            Axis("category", Text("분야", "Category"), CATEGORIES),
+            Axis("category", Text("분야", "Category"), CATEGORIES, is_closed=True),
             Axis("question_type", Text("질문 유형", "Question type"), TYPES),
         ),
         summary=Text(

@@ -166,14 +166,14 @@ class KDocOCRBench(Transcription):
             "checks": json.dumps(row["checks"], ensure_ascii=False),
         }
 
-    def invented_row(self, sample: "Sample") -> Row | None:
+    def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row whose checks its transcript passes."""
-        row = super().invented_row(sample)
+        row = super().invented_row(sample, number)
         if row is None:
             return None
         checks = [
-            {"pdf": "sample.pdf", "page": 1, "id": f"check-{number}", **check}
-            for number, check in enumerate(sample.checks(), 1)
+            {"pdf": "sample.pdf", "page": 1, "id": f"check-{place}", **check}
+            for place, check in enumerate(sample.checks(), 1)
         ]
         return {"checks": json.dumps(checks, ensure_ascii=False), "transcript": row["answer"]}
 

@@ -286,7 +286,8 @@ def _words(text: str) -> list[str]:
 
 
 def _word_f1(gold: str, text: str) -> float:
-    wanted, given = Counter(gold.split()), Counter(text.split())
+    wanted = Counter(gold.split())
+    given = Counter(text.split())
     return 2 * (wanted & given).total() / max(wanted.total() + given.total(), 1)
 
 

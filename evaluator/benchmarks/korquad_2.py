@@ -113,8 +113,10 @@ class KorQuAD2(Benchmark):
 
     def convert_row(self, source_row: SourceRow, images: ImageFolder | None = None) -> Row:
         """Convert a question. The length and form of its answer are derived from the answer and its place in the page."""
-        page, qa = source_row.row["context"], source_row.row["qa"]
-        text, start = qa["answer"]["text"], qa["answer"]["answer_start"]
+        page = source_row.row["context"]
+        qa = source_row.row["qa"]
+        text = qa["answer"]["text"]
+        start = qa["answer"]["answer_start"]
         return {
             "id": str(qa["id"]),
             "question": checked_text("question", qa["question"]),
@@ -130,7 +132,8 @@ class KorQuAD2(Benchmark):
         # All texts in one call: for many short texts the cost is in the calls.
         texts = [item_answers[0].text for item_answers in answers] + [item.answer for item in items]
         normalized = normalize_many(texts)
-        given, gold = normalized[: len(items)], normalized[len(items) :]
+        given = normalized[: len(items)]
+        gold = normalized[len(items) :]
         return [
             Score(item.id, {"em": float(g == w), "f1": f1}, item_answers[0].status)
             for item, item_answers, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)

@@ -58,7 +58,8 @@ def _collect(args: argparse.Namespace) -> int:
 
 
 def _reveal(args: argparse.Namespace) -> int:
-    quarter, settings = args.quarter, _settings()
+    quarter = args.quarter
+    settings = _settings()
     check_new_folder(args.out)
     books = collect(quarter, settings)
     before = books.commitment

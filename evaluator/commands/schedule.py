@@ -25,7 +25,8 @@ def main(args: argparse.Namespace) -> int:
         scheduler.delete(args.delete, args.namespace)
         print(f"deleted {args.delete}")
         return 0
-    space, image = space_of(args.space), pinned_image(args.image)
+    space = space_of(args.space)
+    image = pinned_image(args.image)
     if args.commit and not re.fullmatch("[0-9a-f]{40}", args.commit):
         raise SettingsError(f"--commit {args.commit}: give all 40 digits of a commit; a branch would move")
     commit = args.commit or scheduler.newest_commit(space)

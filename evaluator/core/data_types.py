@@ -83,7 +83,8 @@ def cleaned(answer: Answer) -> Answer:
 
     A vocabulary may have tokens of any length, and tokens that are half a surrogate pair.
     """
-    text, raw = _cleaned(answer.text), None if answer.raw is None else _cleaned(answer.raw)
+    text = _cleaned(answer.text)
+    raw = None if answer.raw is None else _cleaned(answer.raw)
     if text is answer.text and raw is answer.raw:
         return answer
     return replace(answer, text=text, raw=raw, status="truncated" if len(answer.text) > MAX_ANSWER else answer.status)

@@ -73,7 +73,8 @@ def size_of(folder: Path, limit: int) -> int:
 
     Counting stops above `limit`, so a larger result is not exact. A folder that cannot be read counts as `limit` bytes.
     """
-    total, waiting = 0, [str(folder)]
+    total = 0
+    waiting = [str(folder)]
     while waiting and total <= limit:
         try:
             with os.scandir(waiting.pop()) as entries:

@@ -63,7 +63,8 @@ def croissant(
     for address in (license_url, url):
         if not address.startswith(("https://", "http://")):
             raise DataError(f"{address!r} is not a URL")
-    card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
+    card = BENCHMARKS[benchmark].card
+    version = BENCHMARKS[benchmark].version
     file = items_file(folder)
     _, first = next(item_rows(file), (0, {}))
     return {

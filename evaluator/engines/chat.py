@@ -66,7 +66,8 @@ class ChatEngine:
         loader, takes_images = choose_loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, takes_images, context, pads_left=not config.is_encoder_decoder)
-        self._tokenizer, self._tags = self._inputs.tokenizer, self._inputs.tags
+        self._tokenizer = self._inputs.tokenizer
+        self._tags = self._inputs.tags
         plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
         self._model = from_pretrained(loader, options, config, plain)
         # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
@@ -109,7 +110,8 @@ class ChatEngine:
                     answers += [_unanswered(p, "refused") for p in encoded.refused]
                     answers += self._answer_batch(encoded)
                     now = time.perf_counter()
-                    seconds, last_time = (now - last_time) / len(answers), now
+                    seconds = (now - last_time) / len(answers)
+                    last_time = now
                     for answer in answers:
                         yield replace(answer, seconds=seconds)
         if not self._images_accepted and self._images_refused > 1:
@@ -128,7 +130,8 @@ class ChatEngine:
 
     def _next_batch(self, waiting: deque[PreparedPrompt]) -> list[PreparedPrompt]:
         """Remove and return the next prompts, within the limits on batch size and tokens."""
-        batch, longest = [waiting.popleft()], 0
+        batch = [waiting.popleft()]
+        longest = 0
         while waiting and len(batch) < self.batch_size:
             longest = max(longest, batch[-1].cost, waiting[0].cost)  # all prompts are padded to this length
             if (len(batch) + 1) * longest > BATCH_TOKENS[best_device()]:

@@ -252,7 +252,8 @@ def prompt_room(context: int, budget: int) -> int:
 
 def _media_tokens(processor: Any, tokenizer: Any) -> list[str]:
     """Return the placeholder tokens for images, videos and audio, longest first."""
-    owners, kinds = (processor, tokenizer), ("image", "video", "audio")
+    owners = (processor, tokenizer)
+    kinds = ("image", "video", "audio")
     tokens = [getattr(owner, f"{kind}_token", None) for owner in owners for kind in kinds]
     return sorted({str(token) for token in tokens if token and len(str(token)) > 1}, key=lambda t: (-len(t), t))
 

@@ -205,11 +205,14 @@ class ExtractiveEngine:
         """Return the model's inputs and the mask of page tokens, each of shape (windows, tokens)."""
         width = max(len(w.tokens) for w in windows)
         tokens = np.full((len(windows), width), self._tokenizer.pad_token_id or 0, np.int64)
-        type_ids, attention = np.zeros_like(tokens), np.zeros_like(tokens)
+        type_ids = np.zeros_like(tokens)
+        attention = np.zeros_like(tokens)
         on_page = np.zeros_like(tokens, bool)
         for row, window in enumerate(windows):
             length = len(window.tokens)
-            tokens[row, :length], type_ids[row, :length], attention[row, :length] = window.tokens, window.type_ids, 1
+            tokens[row, :length] = window.tokens
+            type_ids[row, :length] = window.type_ids
+            attention[row, :length] = 1
             on_page[row, window.prefix_length : window.prefix_length + window.page_tokens] = True
         check_token_ids(int(tokens.max()), self._model)
         inputs = {"input_ids": tokens, "attention_mask": attention}
@@ -251,7 +254,9 @@ def _output(model: Any, inputs: dict[str, Any]) -> Any:
 def _frame(tokenizer: Any) -> Frame:
     """Find the special tokens of a tokenizer by encoding a pair of short texts."""
     encoded = tokenizer("a", "b", return_token_type_ids=True)
-    ids, types, texts = encoded["input_ids"], encoded["token_type_ids"], encoded.sequence_ids(0)
+    ids = encoded["input_ids"]
+    types = encoded["token_type_ids"]
+    texts = encoded.sequence_ids(0)
     first, second = ([n for n, text in enumerate(texts) if text == index] for index in (0, 1))
     ranges = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(ids))]
     head, middle, tail = ((ids[start:end], types[start:end]) for start, end in ranges)

@@ -12,7 +12,8 @@ VERSION = "0.3.0"
 
 def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
     """Return a result with one entry per metric. Scores are in percent, times are seconds since 1970 as text."""
-    config, moment = result.config, str(int(result.date or time.time()))
+    config = result.config
+    moment = str(int(result.date or time.time()))
     measured = result.provenance.kind == "verified"
     return {
         "schema_version": VERSION,
@@ -105,7 +106,8 @@ def _deployment(config: ResultConfig) -> str:
 
 
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
-    name, scores = result.benchmark, result.results[result.benchmark]
+    name = result.benchmark
+    scores = result.results[result.benchmark]
     card = BENCHMARKS[name].card
     for metric in BENCHMARKS[name].metrics:
         if (score := scores.get(metric.name)) is None:
@@ -130,7 +132,8 @@ def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
 
 
 def _uncertainty(result: EvalResult, metric: str) -> dict[str, Any]:
-    interval, n = result.intervals.get(metric), result.dataset.n
+    interval = result.intervals.get(metric)
+    n = result.dataset.n
     stderr = result.standard_errors.get(metric)
     known: dict[str, Any] = {"num_samples": n} if n is not None else {}
     if interval:

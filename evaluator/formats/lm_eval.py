@@ -10,7 +10,8 @@ from submissions.records.result import EvalResult
 
 
 def to_lm_eval(result: EvalResult) -> dict[str, Any]:
-    task, config = result.benchmark, result.config
+    task = result.benchmark
+    config = result.config
     scores: dict[str, Any] = {"alias": task}
     for metric, value in result.results[task].items():
         scores[f"{metric},none"] = None if value is None else round(value / 100, 8)

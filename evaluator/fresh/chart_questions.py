@@ -131,7 +131,8 @@ def crosses(facts: Facts) -> Iterator[Question]:
 def axes(facts: Facts) -> Iterator[Question]:
     """Ask for one measure in the year that the other singles out."""
     first, second = facts.topic.measures
-    (row,), (group,) = facts.rows, facts.groups
+    (row,) = facts.rows
+    (group,) = facts.groups
     for word, place in (("많았던", 0), ("적었던", -1)):
 
         def answer(own: Facts, place: int = place) -> str | None:

@@ -27,7 +27,8 @@ PALETTES = (
     ("#2b2b2b", "#8f8f8f", "#d9d9d9", "#5e5e5e", "#b5b5b5", "#eeeeee"),  # greys, told apart by hatches
 )
 HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\")
-MARKERS, DASHES = "os^Dv", ("-", "--", ":", "-.", "-")
+MARKERS = "os^Dv"
+DASHES = ("-", "--", ":", "-.", "-")
 INK, GRID = "#222222", "#c9c9c9"
 NO_DATA: dict[str, Any] = {"facecolor": "white", "hatch": "////"}
 MAP_COLOURS = ("#eef3f8", "#c6d7ea", "#8fb4d6", "#4a84b8", "#174a7c")
@@ -113,7 +114,8 @@ def _bar(figure: Figure, facts: Facts, measure: int) -> None:
 
 
 def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
-    axes, width = figure.add_subplot(), 0.8 / len(facts.rows)
+    axes = figure.add_subplot()
+    width = 0.8 / len(facts.rows)
     bars = []
     for number, row in enumerate(facts.rows):
         places = [year + (number - (len(facts.rows) - 1) / 2) * width for year in range(len(facts.years))]
@@ -124,7 +126,9 @@ def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
 
 
 def _stacked(figure: Figure, facts: Facts, measure: int) -> None:
-    axes, bottoms, bars = figure.add_subplot(), np.zeros(len(facts.years)), []
+    axes = figure.add_subplot()
+    bottoms = np.zeros(len(facts.years))
+    bars = []
     for number, row in enumerate(facts.rows):
         heights = np.array(_heights(facts, row, measure))
         bars.append(axes.bar(facts.years, heights, 0.55, bottom=bottoms, **_paint(facts, number)))
@@ -144,7 +148,8 @@ def _area(figure: Figure, facts: Facts, measure: int) -> None:
 
 
 def _line(figure: Figure, facts: Facts, measure: int) -> None:
-    axes, lines = figure.add_subplot(), []
+    axes = figure.add_subplot()
+    lines = []
     for number, row in enumerate(facts.rows):
         heights = _heights(facts, row, measure)
         colour = "#333333" if facts.style % 4 == 3 else PALETTES[facts.style % 4][number]
@@ -157,7 +162,8 @@ def _line(figure: Figure, facts: Facts, measure: int) -> None:
 
 
 def _dual(figure: Figure, facts: Facts, measure: int) -> None:
-    left, (first, second) = figure.add_subplot(), facts.topic.measures
+    left = figure.add_subplot()
+    first, second = facts.topic.measures
     (row,) = facts.rows
     places = range(len(facts.years))
     bars = left.bar(places, _heights(facts, row, 0), 0.5, color="#9db8d2")
@@ -178,7 +184,8 @@ def _log(figure: Figure, facts: Facts, measure: int) -> None:
     values = [float(facts.values[facts.groups[0], row, facts.years[0], measure]) for row in facts.rows]
     axes.set_yscale("log")
     axes.plot(facts.rows, values, linestyle="", marker="o", markersize=9, color=PALETTES[facts.style % 4][0])
-    low, high = np.floor(np.log10(min(values))), np.ceil(np.log10(max(values)) + 0.05)
+    low = np.floor(np.log10(min(values)))
+    high = np.ceil(np.log10(max(values)) + 0.05)
     axes.set_ylim(10**low, 10**high)
     axes.set_yticks(
         [10**n for n in np.arange(low, high + 1)], [printed(Decimal(10) ** int(n)) for n in np.arange(low, high + 1)]
@@ -200,7 +207,8 @@ def _pie(figure: Figure, facts: Facts, measure: int) -> None:
         start = end
     for tenth in range(20):  # a scale of 5 % around the pie
         angle = np.pi / 2 - tenth * np.pi / 10
-        inner, outer = 1.03, 1.07 if tenth % 2 else 1.1
+        inner = 1.03
+        outer = 1.07 if tenth % 2 else 1.1
         axes.plot(
             [inner * np.cos(angle), outer * np.cos(angle)],
             [inner * np.sin(angle), outer * np.sin(angle)],

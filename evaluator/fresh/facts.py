@@ -128,16 +128,15 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
     layout = LAYOUTS[number % len(LAYOUTS)]
     of_districts = layout in (*TABLES, "map")
     topic = shape.choice([topic for topic in TOPICS if not (of_districts and topic.city_wide)])
-    body, is_table = shape.choice(CITIES), layout in TABLES
+    body = shape.choice(CITIES)
+    is_table = layout in TABLES
     fewest = {"dual": 1, "line": 2, "area": 3, "page": 3}.get(layout, 4)
     most = {"dual": 1, "line": 3, "page": 4}.get(layout, 5)
     drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(fewest, most)))
     rows = tuple(sorted(drawn, key=topic.rows.index))
     groups = {"table": shape.randint(3, 5), "two_pages": shape.randint(6, 8), "map": 12}.get(layout, 0)
-    first, years = (
-        shape.randint(2013, 2019),
-        1 if layout in ONE_YEAR else shape.randint(2, 3) if is_table else shape.randint(5, 7),
-    )
+    first = shape.randint(2013, 2019)
+    years = 1 if layout in ONE_YEAR else shape.randint(2, 3) if is_table else shape.randint(5, 7)
     if layout in ("grouped", "stacked", "page"):
         years = shape.randint(3, 4)
     if layout == "map":

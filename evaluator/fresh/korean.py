@@ -68,7 +68,8 @@ def spoken(value: Decimal, unit: str) -> str:
     total = value * multiplier(unit)
     if total != int(total):
         return f"{total.normalize():,f}{base_unit(unit)}"
-    left, words = int(total), []
+    left = int(total)
+    words = []
     for word, size in _LARGE:
         if left >= size:
             words.append(f"{left // size:,}{word}")

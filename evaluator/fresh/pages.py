@@ -58,7 +58,8 @@ def _quoted(text: str) -> str:
 
 def _start(facts: Facts, width: str, bottom: str = "14mm", *, hanja: bool = False) -> str:
     """Return the settings of a page and its title."""
-    face, title = FACES[facts.style % 3], facts.title
+    face = FACES[facts.style % 3]
+    title = facts.title
     if hanja and facts.style % 4 == 0:
         title = title.replace("현황", HANJA["현황"])
     return (
@@ -106,7 +107,8 @@ def _unit_line(facts: Facts, measures: Sequence[int] = (0, 1)) -> str:
 def _table(facts: Facts, groups: Sequence[str], measures: Sequence[int]) -> str:
     """Return a table with nested heads: measures over years. Several groups have subtotals and span their rows."""
     many = len(facts.groups) > 1
-    labels, columns = 1 + many, len(measures) * len(facts.years)
+    labels = 1 + many
+    columns = len(measures) * len(facts.years)
     tint = TINTS[facts.style % 4]
     heads = [f"table.cell(rowspan: 2, colspan: {labels})[구분]"]
     heads += [f"table.cell(colspan: {len(facts.years)})[#{_quoted(measure_head(facts, m))}]" for m in measures]
@@ -174,7 +176,8 @@ def punctual_share(facts: Facts) -> Decimal:
 def _report(facts: Facts) -> tuple[str, Image.Image | None]:
     """Return a page of a report: headings as in HWP documents, a table of one measure, and a chart of the other."""
     first, second = facts.topic.measures
-    (_group,), last = facts.groups, facts.years[-1]
+    (_group,) = facts.groups
+    last = facts.years[-1]
     lines = [
         "□ 조사 개요",
         f"　○ (대상) {', '.join(facts.rows)} 등 {len(facts.rows)}개 {facts.topic.head}",
@@ -232,10 +235,12 @@ def growth(facts: Facts, row: str) -> Decimal:
 
 def _cards(facts: Facts) -> tuple[str, Image.Image | None]:
     """Return an infographic: a card a row, with the value in words and its change from the year before."""
-    measure, colour = facts.topic.measures[0], ("#1f4e79", "#7a3e2b", "#2f6f4f", "#444444")[facts.style % 4]
+    measure = facts.topic.measures[0]
+    colour = ("#1f4e79", "#7a3e2b", "#2f6f4f", "#444444")[facts.style % 4]
     cards = []
     for row in facts.rows:
-        value, change = facts.values[facts.groups[0], row, facts.years[0], 0], growth(facts, row)
+        value = facts.values[facts.groups[0], row, facts.years[0], 0]
+        change = growth(facts, row)
         arrow = f"▲ {change:.1f}%" if change > 0 else f"▼ {-change:.1f}%"
         cards.append(
             f'block(fill: rgb("{colour}").lighten(86%), inset: 9pt, radius: 6pt, width: 100%)[#text(size: 10pt)[#{_quoted(row)}]\\\n'

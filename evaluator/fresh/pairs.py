@@ -79,7 +79,8 @@ def row_of(
 ) -> Row:
     """Return a row in the documented schema. `place` is 0 for the original and 1 for the twin."""
     figure = _figure_name(seed, facts.number)
-    pair, copy = f"{figure}-{kind}", "" if version == "clean" else f"-{version}"
+    pair = f"{figure}-{kind}"
+    copy = "" if version == "clean" else f"-{version}"
     by_marks = kind in MARKS if facts.layout == "page" else facts.layout not in PRINTED
     return {
         "id": f"{pair}-{VARIANTS[place]}{copy}",
@@ -98,7 +99,8 @@ def row_of(
 
 def image_names(seed: str, facts: Facts, place: int, version: Version) -> list[str]:
     """Return the names of the pages of a figure."""
-    stem, copy = f"{_figure_name(seed, facts.number)}{VARIANTS[place]}", "" if version == "clean" else f"-{version}"
+    stem = f"{_figure_name(seed, facts.number)}{VARIANTS[place]}"
+    copy = "" if version == "clean" else f"-{version}"
     pages_of = ("-1", "-2") if facts.layout == "two_pages" else ("",)
     return [f"{stem}{page}{copy}.{SUFFIXES[version]}" for page in pages_of]
 

@@ -51,7 +51,9 @@ def questions(facts: Facts) -> list[Question]:
 
 def absent_questions(facts: Facts) -> list[Question]:
     """Return questions in the same words about a row, a year or a district that the figure does not have."""
-    row, year, group = facts.absent.row, facts.absent.year, facts.absent.group
+    row = facts.absent.row
+    year = facts.absent.year
+    group = facts.absent.group
     asked: list[Question] = []
     if row and facts.layout not in ("map", "dual"):  # these show a single row, which is often not named
         asked += _naming(facts.topic.said(row), replace(facts, rows=(*facts.rows, row)))

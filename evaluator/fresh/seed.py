@@ -73,7 +73,8 @@ def seed_of(quarter: str, settings: Settings) -> str:
     """Return HANNUN_FRESH_SEED, or a random seed that is created once and kept. Raises StoreError if the store fails."""
     if settings.fresh_seed:
         return settings.fresh_seed.get_secret_value()
-    private, path = open_private_store(settings), f"seeds/{quarter}"
+    private = open_private_store(settings)
+    path = f"seeds/{quarter}"
     private.create(path, secrets.token_hex(SEED_BYTES).encode())
     return private.read(path).decode()
 
@@ -123,7 +124,8 @@ def reveal(quarter: str, settings: Settings, dataset: str | None = None) -> Comm
     What is published already is not changed. Raises DataError if nothing was committed to or the seed is another one, and
     StoreError if the store fails.
     """
-    store, seed = open_store(settings.store, settings), seed_of(quarter, settings)
+    store = open_store(settings.store, settings)
+    seed = seed_of(quarter, settings)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
         public = commitment(store, quarter, snapshot)

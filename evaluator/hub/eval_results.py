@@ -45,7 +45,8 @@ def has_rank(result: EvalResult) -> bool:
 
     It needs the ranked split, the current benchmark version, the headline metric and the standard decoding.
     """
-    benchmark, generation = BENCHMARKS[result.benchmark], result.generation
+    benchmark = BENCHMARKS[result.benchmark]
+    generation = result.generation
     used = (generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens) if generation else ()
     return (
         result.dataset.split == benchmark.card.split
@@ -57,7 +58,8 @@ def has_rank(result: EvalResult) -> bool:
 
 def variant(result: EvalResult) -> list[str]:
     """Return what distinguishes a result from others of the same model: thinking, precision, decoding."""
-    config, decoding = result.config, result.generation.decoding if result.generation else None
+    config = result.config
+    decoding = result.generation.decoding if result.generation else None
     thinking = f"thinking-{config.thinking}" if config.thinking else None
     return [part for part in (thinking, config.model_dtype, decoding) if part]
 
@@ -76,7 +78,8 @@ def benchmark_yaml(name: str) -> str:
 
 def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
     """Return a result in the Hub's format, each value with a link to the record."""
-    name, card = result.benchmark, BENCHMARKS[result.benchmark].card
+    name = result.benchmark
+    card = BENCHMARKS[result.benchmark].card
     repo = store.removeprefix("hf://").strip("/")
     entries = [
         EvalResultEntry(

@@ -197,10 +197,12 @@ def main(model_id: str, revision: str, folder: str, *options: str) -> int:
         snapshot_download(model_id, revision=revision, allow_patterns=patterns, local_dir=folder)
         return 0
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
-        code, reason = FailureCode.MODEL_NOT_FOUND, str(error)
+        code = FailureCode.MODEL_NOT_FOUND
+        reason = str(error)
     except (HTTPError, OSError) as error:
         is_disk_full = getattr(error, "errno", None) == errno.ENOSPC
-        code, reason = FailureCode.DISK_FULL if is_disk_full else FailureCode.HUB_UNAVAILABLE, str(error)
+        code = FailureCode.DISK_FULL if is_disk_full else FailureCode.HUB_UNAVAILABLE
+        reason = str(error)
     sys.stderr.write(" ".join(reason.split()))
     return EXIT_CODES[code]
 

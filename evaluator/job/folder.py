@@ -78,7 +78,8 @@ class Job:
         job = cls(folder)
         job.out.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_bytes(_OPTIONS.dump_json(options))
-        fingerprint, repeated = config_fingerprint(options), Counter[str]()
+        fingerprint = config_fingerprint(options)
+        repeated = Counter[str]()
         unfinished = folder / "prompts.part"
         with unfinished.open("w", encoding="utf-8") as file:
             for prompt in prompts:
@@ -150,7 +151,8 @@ class Job:
 
     def _read_answers(self, file: Path) -> dict[str, Answer]:
         answers: dict[str, Answer] = {}
-        known, size = set(self.prompt_ids), 0
+        known = set(self.prompt_ids)
+        size = 0
         try:
             with open_regular_file(file) as lines:
                 for line in iter(partial(lines.readline, MAX_LINE), b""):

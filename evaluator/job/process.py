@@ -44,7 +44,8 @@ MAX_EXTRA_EVENTS = 10  # beyond one event for each answer
 # Infrastructure failures that only the process in the sandbox can detect: the device is too small, a library is
 # missing, a server did not start. All others that it reports count as model failures.
 TRUSTED_CHILD_CODES = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
-OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # limit on what it writes, mostly raw output
+OUT_BYTES = 256 * 2**20  # limit on what it writes, mostly raw output
+OUT_BYTES_PER_PROMPT = 64 * 2**10
 LOAD_SECONDS, LOAD_BYTES_PER_SECOND = 1800.0, 20e6  # time limit for loading: a constant plus size divided by speed
 # Time for the first answer of a model on this machine after it is loaded. A tokenizer may never end.
 FIRST_ANSWER_SECONDS = 3600.0
@@ -91,7 +92,11 @@ def run_inference(
         max_bytes = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
         watchdog = _Watchdog(child, stop or threading.Event(), job, max_bytes)
         threading.Thread(target=watchdog.run, daemon=True).start()
-        failure, reason, measured, loaded_at, loaded = None, "", 0, time.monotonic(), False
+        failure = None
+        reason = ""
+        measured = 0
+        loaded_at = time.monotonic()
+        loaded = False
         try:
             for number, line in enumerate(lines):
                 event = _parse_event(line)
@@ -109,10 +114,12 @@ def run_inference(
                     # Custom code could report any name or version here.
                     reported = {} if job.options().custom_code else event.reported
                     job.write_environment({**job.environment(), **loaded_as, **reported})
-                    loaded, loaded_at = True, time.monotonic()
+                    loaded = True
+                    loaded_at = time.monotonic()
                     watchdog.loaded.set()
                 elif event.kind == "failed":
-                    failure, reason = event.code, _printable(event.message)
+                    failure = event.code
+                    reason = _printable(event.message)
                     # The first event comes before any file of the model is read, later ones may come from its code.
                     by_model = sandbox and number > 0
                     if by_model and failure and failure.is_infrastructure and failure not in TRUSTED_CHILD_CODES:
@@ -163,7 +170,8 @@ def _command(
     The policy is None without a sandbox. Raises SandboxError if the sandbox cannot be built, EvaluationError if its
     user cannot read the model.
     """
-    options, folder = job.options(), job.folder.resolve()
+    options = job.options()
+    folder = job.folder.resolve()
     environment = child_environment(options)
     environment |= {} if devices is None else {"CUDA_VISIBLE_DEVICES": ",".join(devices)}
     command = [sys.executable, "-m", CHILD, str(folder)]

@@ -111,7 +111,8 @@ def open_books(folder: Path) -> Books:
     answers: dict[str, list[AnswerRow]] = {result.request_key: [] for result in results}
     models = {result.request_key: result.config.model_name for result in results}
     for row in _answer_table(folder / ANSWERS):
-        key, model = row.pop("key"), row.pop("model")
+        key = row.pop("key")
+        model = row.pop("model")
         if models.get(key, model) != model:
             raise DataError(f"{folder / ANSWERS}: {key} is a result of {models[key]}, not of {model}")
         answers.setdefault(key, []).append(AnswerRow(**row))

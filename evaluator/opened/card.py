@@ -63,11 +63,13 @@ licences.
 
 def dataset_card(books: Books, dataset: str, items: str) -> str:
     """Return the card. Scores are recomputed from the answers."""
-    public, em = books.commitment, books.benchmark.item_metric.name
+    public = books.commitment
+    em = books.benchmark.item_metric.name
     rows = []
     for result in books.results:
         again = scored_fields(books.benchmark, books.items, books.scores_of(result.request_key))
-        (low, high), name = again["intervals"][em], result.config.model_name
+        low, high = again["intervals"][em]
+        name = result.config.model_name
         published = result.results[result.benchmark][em]
         rows.append(
             f"| {name} | {published:.2f} | {again['results'][result.benchmark][em]:.2f} | {low:.1f}–{high:.1f} |"

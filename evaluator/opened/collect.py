@@ -25,7 +25,8 @@ def collect(quarter: str, settings: Settings) -> Books:
         raise DataError(
             f"this release draws and scores {BENCHMARK.card.split}: use the release that measured {quarter}"
         )
-    store, private = open_store(settings.store, settings), open_private_store(settings)
+    store = open_store(settings.store, settings)
+    private = open_private_store(settings)
     snapshot = store.snapshot()
     commitment(store, quarter, snapshot)  # drawn_set would make one
     folder, whole = drawn_set(quarter, settings)

@@ -170,7 +170,8 @@ def _content(text: str, pictures: list[str]) -> list[dict[str, str | None]]:
 
 
 def _eval_yaml(books: Books) -> str:
-    card, quarter = books.benchmark.card, books.commitment.quarter
+    card = books.benchmark.card
+    quarter = books.commitment.quarter
     task = {
         "id": f"{card.hub_task}_{quarter.lower()}",
         "config": "items",
@@ -192,7 +193,8 @@ def _write_every_eval_ever(
     result: EvalResult, rows: list[tuple[Item, Prompt, list[str], AnswerRow, Score]], folder: Path
 ) -> None:
     """Write a result and its answers to the files that the format prescribes, named by a UUID of the result's key."""
-    aggregate, em = to_every_eval_ever(result), BENCHMARKS[result.benchmark].item_metric.name
+    aggregate = to_every_eval_ever(result)
+    em = BENCHMARKS[result.benchmark].item_metric.name
     content = "".join(
         json.dumps(
             instance_row(

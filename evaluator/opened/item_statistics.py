@@ -74,7 +74,8 @@ def _discrimination(right: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     if len(right) < MIN_MODELS:
         return np.full(right.shape[1], np.nan)
     rest = right.sum(1, keepdims=True) - right
-    item, rest = right - right.mean(0), rest - rest.mean(0)
+    item = right - right.mean(0)
+    rest = rest - rest.mean(0)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: npt.NDArray[np.float64] = (item * rest).sum(0) / np.sqrt((item**2).sum(0) * (rest**2).sum(0))
     return found

@@ -15,7 +15,9 @@ def board_differences(books: Books, read: Callable[[str], bytes]) -> list[str]:
 
     `read` returns what the board has at a path, and raises DataError if it has nothing there.
     """
-    quarter, name, found = books.commitment.quarter, books.benchmark.name, []
+    quarter = books.commitment.quarter
+    name = books.benchmark.name
+    found = []
     try:
         published = {one["quarter"]: one for one in json.loads(read("record.json"))["commitments"]}
         rows = [(row, _measured(row)) for row in json.loads(read(f"boards/{name}.json"))]

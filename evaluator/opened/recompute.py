@@ -15,7 +15,8 @@ from submissions.records.result import EvalResult
 
 def book_differences(books: Books) -> list[str]:
     """Return what in the books does not agree with their commitment and records."""
-    public, found = books.commitment, []
+    public = books.commitment
+    found = []
     if set_hash(books.folder) != public.set_sha256:
         found.append(f"{SET}/ has another hash than was published before the evaluations")
     known = {result.request_key for result in books.results}
@@ -31,8 +32,11 @@ def book_differences(books: Books) -> list[str]:
 
 
 def _of_result(books: Books, result: EvalResult, ids: set[str]) -> Iterator[str]:
-    key, benchmark, public = result.request_key, books.benchmark, books.commitment
-    rows, n = books.answers[key], len(ids)
+    key = result.request_key
+    benchmark = books.benchmark
+    public = books.commitment
+    rows = books.answers[key]
+    n = len(ids)
     if result.answers_sha256 is None:
         yield "its record has no hash of its answers"
     elif answers_hash(rows) != result.answers_sha256:
@@ -69,7 +73,8 @@ def file_differences(books: Books, folder: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as scratch:
         again = Path(scratch)
         write_dataset(books, again, books.commitment.dataset)
-        here, there = _files(folder), _files(again)
+        here = _files(folder)
+        there = _files(again)
         missing = [f"{path}: is missing" for path in sorted(there - here)]
         unknown = [f"{path}: does not belong to the dataset" for path in sorted(here - there)]
         changed = [path for path in sorted(here & there) if not _is_same(folder / path, again / path)]

@@ -75,11 +75,15 @@ def build_result(
     worker: str | None,
 ) -> EvalResult:
     """Return the public record of a scored evaluation."""
-    scores, answers, singly = scored.scores, list(scored.answers.values()), list(scored.singly.values())
-    name, n = task.benchmark.name, len(scores)
+    scores = scored.scores
+    answers = list(scored.answers.values())
+    singly = list(scored.singly.values())
+    name = task.benchmark.name
+    n = len(scores)
     seconds = [a.seconds for a in answers]
     benchmark = task.benchmark
-    api, remote = task.options.api, task.remote
+    api = task.options.api
+    remote = task.remote
     reasoning = _reasoning(benchmark, scores, answers)
     asked = task.request.requested_revision
     return EvalResult(
@@ -176,14 +180,16 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
 def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
     """Return the tokens, device time and price of the answers, or None if a remote server does not report its tokens."""
     asked = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
-    prompt, completion = sum(p for p, _ in asked), sum(c for _, c in asked)
+    prompt = sum(p for p, _ in asked)
+    completion = sum(c for _, c in asked)
     tokens = {"prompt_tokens": prompt, "completion_tokens": completion} if asked else {}
     if task.remote:
         prices = task.options.api.prices if task.options.api else (0.0, 0.0)
         total = (prompt * prices[0] + completion * prices[1]) / 1e6 if any(prices) else None
         return Cost(**tokens, total=None if total is None else round(total, 6)) if asked else None
     used = visible_devices() if task.devices is None else task.devices
-    seconds, devices = sum(a.seconds for a in answers), len(used) or 1
+    seconds = sum(a.seconds for a in answers)
+    devices = len(used) or 1
     price = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
     return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=price)
 
@@ -229,7 +235,8 @@ def _bucket(rounding: Rounding, scores: Sequence[Score]) -> Bucket:
 
 
 def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
-    axis, counts = benchmark.card.histogram, benchmark.histogram(scores)
+    axis = benchmark.card.histogram
+    counts = benchmark.histogram(scores)
     return {axis.name: {kind: Bucket(n=n) for kind, n in counts.items()}} if axis else {}
 
 
@@ -252,7 +259,8 @@ def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Se
 def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
     """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published."""
     known = [s for s in scores if metric in s.values]
-    values, weights = [s.values[metric] for s in known], [s.weights.get(metric, 1) for s in known]
+    values = [s.values[metric] for s in known]
+    weights = [s.weights.get(metric, 1) for s in known]
     if len(values) < 2 or len(set(values)) == 1:
         return None  # equal scores do not mean that another set of questions would give the same ones
     error = weighted_variance(values, weights) ** 0.5

@@ -109,7 +109,8 @@ def past_ratios(past: Iterable[EvalResult], benchmark: str, device: DeviceSpeed)
     ratios = []
     for result in past:
         known = device_named((result.latency and result.latency.hardware) or "")
-        taken, params = result.total_evaluation_time_seconds, result.config.params
+        taken = result.total_evaluation_time_seconds
+        params = result.config.params
         if result.benchmark != benchmark or known != device or not taken or not params or not result.dataset.n:
             continue
         devices = (result.cost.devices if result.cost else None) or 1

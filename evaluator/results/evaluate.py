@@ -72,7 +72,8 @@ def evaluate(
         if not varies or batch_size == 1 or task.remote:
             break
         job.discard_answers(batch_size)
-        job, answered = prepare(), 0
+        job = prepare()
+        answered = 0
     if task.cache:
         run_limited(keep_answers, job.folder, task.cache, stop=stop)
     by_item = [[scored.answers[prompt_id] for prompt_id in ids[item.id]] for item in items]

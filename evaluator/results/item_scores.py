@@ -120,7 +120,8 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
     The caller publishes at most MAX_PAIRS of them, so that the information that pairs leak about single questions grows with
     the number of results, not with its square. A pair is compared when the later of the two results is published.
     """
-    benchmark, scores = result.benchmark, result.results[result.benchmark]
+    benchmark = result.benchmark
+    scores = result.results[result.benchmark]
     headline = result.headline
     score = scores.get(headline)
     if score is None:

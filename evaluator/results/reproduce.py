@@ -9,7 +9,8 @@ from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 
 def reproduce(task: Task) -> str:
     """Return the `python -m evaluator run` command of a task, with placeholders for the operator's URLs and folders."""
-    request, options = task.request, task.options
+    request = task.request
+    options = task.options
     api = options.api
     command = ["python", "-m", "evaluator", "run", "--engine", "api" if api else request.engine]
     if api and options.remote:

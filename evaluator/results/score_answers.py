@@ -45,7 +45,8 @@ def score_answers(
     Raises EvaluationError if the files do not have the format that the engine writes.
     """
     job = Job(folder)
-    answers, singly = job.answers(), job.latency_answers()
+    answers = job.answers()
+    singly = job.latency_answers()
     if missing := sum(prompt_id not in answers for item in items for prompt_id in ids[item.id]):
         raise EvaluationError(FailureCode.MODEL_ERROR, f"{missing} questions have no answer")
     by_item = [[answers[prompt_id] for prompt_id in ids[item.id]] for item in items]

@@ -128,7 +128,8 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with file.open("rb") as lines:
             for number, raw in enumerate(lines, 1):
-                line, where = raw.removeprefix(BOM_UTF8), f"{file}, line {number}"
+                line = raw.removeprefix(BOM_UTF8)
+                where = f"{file}, line {number}"
                 if not line.strip():
                     continue
                 try:

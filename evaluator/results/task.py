@@ -65,7 +65,8 @@ def load_items(task: Task) -> tuple[list[Item], Dataset]:
     split = task.source.split
     if task.limit and task.limit < len(items):
         # Another split name, so that the result is never ranked with results on the whole set.
-        items, split = items[: task.limit], f"{split}[:{task.limit}]"
+        items = items[: task.limit]
+        split = f"{split}[:{task.limit}]"
     if task.blind:
         split = f"{split}/blind"
     else:

@@ -53,7 +53,8 @@ def _new_root(layout: Layout) -> Iterator[str]:
         yield f"mkdir -p {ROOT}{place}"
         yield f"mount -t tmpfs -o size={size},mode=1777,nosuid,nodev tmpfs {ROOT}{place}"
     for path in (*layout.shown, *devices):
-        source, target = shlex.quote(str(path)), shlex.quote(f"{ROOT}{path}")
+        source = shlex.quote(str(path))
+        target = shlex.quote(f"{ROOT}{path}")
         if path.is_dir():
             yield f"mkdir -p {target}"
         else:
@@ -61,5 +62,6 @@ def _new_root(layout: Layout) -> Iterator[str]:
         yield f"mount --bind {source} {target}"
         if path not in devices:
             yield f"mount -o remount,bind,ro,nosuid {target}"
-    source, target = shlex.quote(str(layout.writable)), shlex.quote(f"{ROOT}{layout.writable}")
+    source = shlex.quote(str(layout.writable))
+    target = shlex.quote(f"{ROOT}{layout.writable}")
     yield f"mkdir -p {target}; mount --bind {source} {target}; mount -o remount,bind,nosuid,nodev {target}"

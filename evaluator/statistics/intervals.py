@@ -30,8 +30,10 @@ def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | N
 
 def weighted_variance(scores: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     """Return the variance of a weighted mean of at least two independent scores."""
-    values, weight = np.asarray(scores, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    n, mean = len(values), float(np.average(values, weights=weight))
+    values = np.asarray(scores, dtype=np.float64)
+    weight = np.asarray(weights, dtype=np.float64)
+    n = len(values)
+    mean = float(np.average(values, weights=weight))
     return float((weight**2 * (values - mean) ** 2).sum() / weight.sum() ** 2 * n / (n - 1))
 
 
@@ -53,7 +55,8 @@ def mean_interval(
         return Interval(lowest + span * low, lowest + span * high)
     values = np.asarray(scores, dtype=np.float64)
     weight = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    n, mean = len(values), min(1.0, max(0.0, float(np.average(values, weights=weight))))
+    n = len(values)
+    mean = min(1.0, max(0.0, float(np.average(values, weights=weight))))
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     groups = int(member.max()) + 1
     if groups == 1:

@@ -38,7 +38,8 @@ def paired_comparison(
     """Compare two models' scores on the same items, given in the same order. Raises ValueError if lengths differ."""
     if not len(first) == len(second) == len(clusters):
         raise ValueError("the two models must have answered the same items")
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    a = np.asarray(first, dtype=np.float64)
+    b = np.asarray(second, dtype=np.float64)
     interval = _interval(_bootstrap_means(a - b, clusters, resamples))
     return PairedComparison(
         float((a - b).mean()), interval, paired_p_value(a, b, clusters), int((a > b).sum()), int((b > a).sum())

@@ -13,7 +13,8 @@ def smallest_difference(n: int, discordant: float = DISCORDANT, power: float = 0
     the sample size of McNemar's test solved for the difference. Half an item is added because the exact test is
     discrete: the actual power is then 79 to 81 % for 200 items or more.
     """
-    z, z_power = NormalDist().inv_cdf(1 - error / 2), NormalDist().inv_cdf(power)
+    z = NormalDist().inv_cdf(1 - error / 2)
+    z_power = NormalDist().inv_cdf(power)
     difference = 0.0
     for _ in range(50):  # fixed-point iteration; it converges because the right side falls slowly
         spread = sqrt(max(0.0, discordant - difference**2))

@@ -50,7 +50,8 @@ class AnswerBackup:
         if is_new and self._batches_path in paths:
             self._job.batches_file.write_bytes(self._private.read(self._batches_path))
         with open_regular_file(self._job.answers_file, create=True) as file:
-            known, size = set[bytes](), 0
+            known = set[bytes]()
+            size = 0
             for line in iter(partial(file.readline, MAX_LINE), b""):
                 if line.endswith(b"\n"):  # otherwise a killed writer left half a line
                     known.add(_id_of(line))
@@ -62,7 +63,8 @@ class AnswerBackup:
                     lines = self._private.read(path).splitlines(keepends=True)
                     file.writelines(line for line in lines if _id_of(line) not in known)
             if is_new:
-                self._copied, self._discarded = file.tell(), self._job.discarded_batch_sizes()
+                self._copied = file.tell()
+                self._discarded = self._job.discarded_batch_sizes()
 
     def update(self) -> None:
         """Copy the answers added since the last call. Raises StoreError or OSError if reading or writing fails."""

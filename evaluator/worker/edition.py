@@ -55,6 +55,7 @@ class EditionUpdates:
 
     def stop(self) -> None:
         """End a running build. The next one finishes it."""
-        self._target, process = None, self._process
+        self._target = None
+        process = self._process
         if process is not None:
             process.terminate()

@@ -33,14 +33,17 @@ class Heartbeat:
         self.stage = Stage.FETCH
         self.lost: LostLeaseError | None = None
         self._queue, self._request, self._backup = queue, request, backup
-        self._seconds, self._interrupt = interval.total_seconds(), interrupt
+        self._seconds = interval.total_seconds()
+        self._interrupt = interrupt
         self._progress = Progress(stage=self.stage)
-        self._done, self._wake = threading.Event(), threading.Event()
+        self._done = threading.Event()
+        self._wake = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Set the progress that the next heartbeat publishes. A new stage is published at once."""
-        entered, self.stage = Stage(stage) != self.stage, Stage(stage)
+        entered = Stage(stage) != self.stage
+        self.stage = Stage(stage)
         self._progress = Progress(stage=self.stage, done=coarse(done, total), total=total)
         if entered:
             self._wake.set()
@@ -75,5 +78,6 @@ class Heartbeat:
 
 def coarse(done: int, total: int) -> int:
     """Return `done` rounded down to a twentieth of `total`, or `total` if all steps are done."""
-    done, step = max(0, min(done, total)), max(1, -(-total // PROGRESS_STEPS))
+    done = max(0, min(done, total))
+    step = max(1, -(-total // PROGRESS_STEPS))
     return done if done == total else done - done % step

@@ -69,7 +69,8 @@ class Worker:
         if time.monotonic() >= self._next_clean_up:
             self._clean_up()
             self._next_clean_up = time.monotonic() + CLEAN_UP_EVERY
-        taken, running = 0, set[Future[None]]()
+        taken = 0
+        running = set[Future[None]]()
         with self._launcher.slots() as slots, ThreadPoolExecutor(max(1, slots)) as pool:
             while True:
                 try:

@@ -64,7 +64,8 @@ class ClaimedRun:
         StoreError if the store cannot be reached: the request is claimed again after its lease has expired, and its
         answers are kept.
         """
-        request, shard = self._request, f"shard {self._shard} of " if self._shard else ""
+        request = self._request
+        shard = f"shard {self._shard} of " if self._shard else ""
         log.info("running %s%s: %s on %s", shard, request.key, request.model_id, request.benchmark)
         try:
             if self._stopped.is_set():

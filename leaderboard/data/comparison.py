@@ -92,12 +92,15 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
 
     Return None if the base model was not measured on the same questions under the same conditions.
     """
-    row, score = ranked.row, ranked.row.score
+    row = ranked.row
+    score = ranked.row.score
     for other in rows:
-        base, against = other.row, other.row.score
+        base = other.row
+        against = other.row.score
         if base.model != row.base_model or _conditions(base) != _conditions(row) or score is None or against is None:
             continue
-        bounds, theirs = _bounds(ranked, 0.95), _bounds(other, 0.95)
+        bounds = _bounds(ranked, 0.95)
+        theirs = _bounds(other, 0.95)
         interval = difference_interval((score, against), bounds, theirs) if bounds and theirs else None
         return BaseDifference(score - against, interval)
     return None
@@ -189,7 +192,8 @@ def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tup
 
 def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
     """Return the headline score's 95 % interval, widened to another confidence."""
-    score, interval = ranked.row.score, ranked.row.interval
+    score = ranked.row.score
+    interval = ranked.row.interval
     if score is None or interval is None:
         return None
     return _widened(score, interval, confidence)

@@ -99,9 +99,11 @@ def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, 
         if finder.skill:
             rank = view.skill_ranks[finder.skill].get(model.model)
         elif cell:
-            rank, kind = cell.rank, cell.row.kind
+            rank = cell.rank
+            kind = cell.row.kind
         elif overall and finder.order == OVERALL:
-            rank, kind = overall.rank, overall.kind
+            rank = overall.rank
+            kind = overall.kind
         found[model.model] = rank_text(rank, kind)
     return found
 

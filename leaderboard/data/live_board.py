@@ -61,7 +61,8 @@ class LiveBoard:
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
-        self._results, self._requests = board_reader(store), queue_reader(store)
+        self._results = board_reader(store)
+        self._requests = queue_reader(store)
         self._retirements = RecordReader(store, "retired", Retirement)
         self._commitments = RecordReader(store, "fresh", Commitment)
         self._refreshing = threading.Lock()
@@ -155,12 +156,14 @@ class LiveBoard:
 
     def statement(self, key: str) -> bytes | None:
         """Return the signed statement of a result, or None if there is none."""
-        view, path = self.view(), EvalResult.statement_path_of(key)
+        view = self.view()
+        path = EvalResult.statement_path_of(key)
         return self._store.read(path, view.snapshot.head) if path in view.snapshot.files else None
 
     def public_answers(self, key: str) -> PublicAnswers:
         """Return the answers of a result to public items, or none if there are none or they are damaged."""
-        view, path = self.view(), EvalResult.answers_path_of(key)
+        view = self.view()
+        path = EvalResult.answers_path_of(key)
         if path not in view.snapshot.files:
             return {}
         try:
@@ -193,7 +196,8 @@ class LiveBoard:
                 self._changes = rank_changes(self._view.boards, since)
                 self.shared_before = shared_before(self._view.boards, since)
                 self._version = version
-            self.reached, self._away = datetime.now(UTC), False
+            self.reached = datetime.now(UTC)
+            self._away = False
         except Exception as error:  # the last view is better than none
             self._away = True
             self._failed += self._store.failed_attempts == failed  # what it met is not counted by the store

@@ -75,10 +75,12 @@ def opened_quarter(folder: Path) -> OpenedQuarter:
 
 def _score_quarter(folder: Path) -> OpenedQuarter:
     books = open_books(folder)
-    benchmark, results = books.benchmark, []
+    benchmark = books.benchmark
+    results = []
     answers: dict[str, list[ModelAnswer]] = {}
     for result in books.results:
-        key, model = result.request_key, result.config.model_name
+        key = result.request_key
+        model = result.config.model_name
         given = {row.id: row.answer for row in books.answers[key]}
         for score in books.scores_of(key):
             right = score.values[benchmark.item_metric.name] == 1.0

@@ -64,6 +64,7 @@ def _best_ranks(rows: Sequence[RankedRow]) -> dict[str, int]:
     rank, tied = 0, None
     for place, row in enumerate(rows, 1):
         if row.rank != tied:
-            rank, tied = place, row.rank
+            rank = place
+            tied = row.rank
         ranks.setdefault(row.row.model, rank)
     return ranks

@@ -165,7 +165,8 @@ def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str
     stretch = _stretch(len(measured))
     known = {entry.row.key: (entry.score, *_stretched(entry, stretch)) for entry in measured}
     corrections = _corrections([entry.row for entry in entries], known)
-    lows, highs = sorted(low for _, low, _ in known.values()), sorted(high for _, _, high in known.values())
+    lows = sorted(low for _, low, _ in known.values())
+    highs = sorted(high for _, _, high in known.values())
     ranges = []
     for key, (score, low, high) in known.items():
         ahead, behind = corrections.get(key, (0, 0))
@@ -208,7 +209,8 @@ def _corrections(
     verdicts = paired_verdicts(rows, entries)
     found: dict[str, tuple[int, int]] = {}
     for key, other in verdicts.tested:
-        (_, low, high), (_, other_low, other_high) = entries[key], entries[other]
+        _, low, high = entries[key]
+        _, other_low, other_high = entries[other]
         ahead, behind = found.get(key, (0, 0))
         found[key] = (
             ahead + ((other, key) in verdicts.ahead) - (other_low > high),

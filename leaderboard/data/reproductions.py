@@ -36,7 +36,8 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
             continue
         for match in measured.get((row.model, row.split), ()):
             metric = row.headline  # the rule that the score was reported under
-            score, interval = match.metrics.get(metric), match.intervals.get(metric)
+            score = match.metrics.get(metric)
+            interval = match.intervals.get(metric)
             if score is None or interval is None or (row.thinking and row.thinking != match.thinking):
                 continue
             low, high = interval

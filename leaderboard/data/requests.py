@@ -33,7 +33,8 @@ def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
 def _public_request(row: QueueRow, view: View, board: LiveBoard, wait: Wait | None) -> dict[str, Any]:
     """Return a request without its hidden fields, with its progress, place in the queue, failure and result."""
     public = _ROW.dump_python(row, mode="json", exclude=HIDDEN)
-    lease, silent_since = board.workers.leases.get(row.key), board.workers.silent_since.get(row.key)
+    lease = board.workers.leases.get(row.key)
+    silent_since = board.workers.silent_since.get(row.key)
     public["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     public["silent_since"] = silent_since.isoformat() if silent_since else None
     public["place"] = wait.place if wait else None

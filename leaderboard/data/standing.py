@@ -24,7 +24,8 @@ class Standing:
     @property
     def difference(self) -> float | None:
         """The score minus that of the best other model of the same size, in points."""
-        own, other = self.ranked.row.score, self.same_size.row.score if self.same_size else None
+        own = self.ranked.row.score
+        other = self.same_size.row.score if self.same_size else None
         return None if own is None or other is None else own - other
 
 

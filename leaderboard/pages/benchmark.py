@@ -24,7 +24,9 @@ SHARED_PARAMS = ("q", "weights", "commercial", "size", "verified", "thinking", "
 
 
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:
-    name, view, query = here.path, board.view(), Query.from_params(dict(here.params))
+    name = here.path
+    view = board.view()
+    query = Query.from_params(dict(here.params))
     found = view.select(name, query)
     rows = found[: query.shown]
     card = BENCHMARKS[name].card
@@ -65,7 +67,8 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
 
 def table_rows(board: LiveBoard, here: Location) -> str:
     """Return the whole table, which a page that is a file loads when a visitor searches or sorts."""
-    name, rows = here.path, board.view().boards[here.path]
+    name = here.path
+    rows = board.view().boards[here.path]
     return render(
         "board_table.html",
         here.language,

@@ -12,7 +12,8 @@ MAX_LIST_LENGTH = 1000  # characters of the list of models; the rest is ignored
 
 
 def comparison(board: LiveBoard, here: Location, version: str) -> str:
-    params, view = dict(here.params), board.view()
+    params = dict(here.params)
+    view = board.view()
     names = model_names(params.get("models"))
     # Humans and baselines cannot be compared.
     comparable = {name for name in names if any(r.row.role == "model" for r in view.rows_by_model.get(name, ()))}

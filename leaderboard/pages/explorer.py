@@ -19,7 +19,8 @@ DATASETS = "hf://datasets/"
 
 
 def explorer(board: LiveBoard, here: Location, version: str) -> str:
-    name, shown = here.path.removeprefix(FOLDER), page_size(dict(here.params).get("n"), FIRST_ITEMS)
+    name = here.path.removeprefix(FOLDER)
+    shown = page_size(dict(here.params).get("n"), FIRST_ITEMS)
     quarter = dict(here.params).get("set", "")
     place = opened_quarters(board.opened_books).get(quarter) if name == BENCHMARK.name else None
     opened = opened_quarter(place) if place else None

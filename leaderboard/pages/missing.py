@@ -13,7 +13,8 @@ MAX_SUGGESTIONS = 12  # models with a similar name
 
 
 def missing(board: LiveBoard, here: Location) -> str:
-    hint, similar = text("page_missing_hint", here.language), []
+    hint = text("page_missing_hint", here.language)
+    similar = []
     if here.path.startswith(queue.FOLDER):
         hint = text("request_unknown", here.language)
     elif here.path.startswith(model.FOLDER):

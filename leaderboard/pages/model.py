@@ -29,8 +29,10 @@ def model(board: LiveBoard, here: Location, version: str) -> str | None:
 
 
 def models(board: LiveBoard, here: Location, version: str) -> str:
-    params, view = dict(here.params), board.view()
-    words, shown = clean_words(params.get("q")), page_size(params.get("n"))
+    params = dict(here.params)
+    view = board.view()
+    words = clean_words(params.get("q"))
+    shown = page_size(params.get("n"))
     found = find(view.models, words)
     return render_page(
         board,

@@ -24,8 +24,10 @@ AXES = tuple(AGAINST)  # the charts to choose from
 
 
 def overview(board: LiveBoard, here: Location, version: str) -> str:
-    params, view = dict(here.params), board.view()
-    finder, shown = Finder.from_params(params), page_size(params.get("n"), FIRST_ROWS)
+    params = dict(here.params)
+    view = board.view()
+    finder = Finder.from_params(params)
+    shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
     axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
     return render_page(

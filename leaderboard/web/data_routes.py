@@ -61,7 +61,8 @@ def data_routes(board: LiveBoard) -> APIRouter:
 
     @router.get("/version")
     def version() -> Response:
-        counts, since = board.fresh_view().counts, board.stale_since
+        counts = board.fresh_view().counts
+        since = board.stale_since
         state: dict[str, Any] = {str(live): known for live, known in versions(board).items()} | {"counts": counts}
         state["out_of_reach_since"] = since.isoformat() if since and board.reached else "never" if since else None
         return Response(to_json(state), media_type=JSON, headers={"Cache-Control": "no-store"})
@@ -147,7 +148,8 @@ def data_routes(board: LiveBoard) -> APIRouter:
     def newest(
         request: Request, lang: str = "ko", benchmark: str = "", model: str = "", organisation: str = ""
     ) -> Response:
-        view, here = board.fresh_view(), location_of(request, _language(lang), "")
+        view = board.fresh_view()
+        here = location_of(request, _language(lang), "")
         owners = {name.partition("/")[0] for name in view.rows_by_model} | {m.organisation for m in view.models}
         known = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
         if any(given and given not in names for given, names in known):
@@ -200,14 +202,16 @@ def data_routes(board: LiveBoard) -> APIRouter:
 
     @router.get("/sitemap.xml")
     def search_engines(request: Request) -> Response:
-        view, here = board.fresh_view(), location_of(request, "ko", "")
+        view = board.fresh_view()
+        here = location_of(request, "ko", "")
         content = kept("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
         tag = located(view.version, here)
         return revalidated(request, tag, "application/xml", lambda: with_origin(content(), here))
 
     @router.get("/embed/{name}")
     def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:
-        view, here = board.fresh_view(), location_of(request, _language(lang), "")
+        view = board.fresh_view()
+        here = location_of(request, _language(lang), "")
         if name not in view.boards:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
         shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS

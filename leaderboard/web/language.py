@@ -16,5 +16,6 @@ def preferred_language(accepted: str) -> Language:
     for choice in accepted[:500].split(","):
         if match := _CHOICE.fullmatch(choice):
             weights.setdefault(match[1].lower(), float(match[2] or 1))
-    korean, english = weights.get("ko", 0.0), weights.get("en", 0.0)
+    korean = weights.get("ko", 0.0)
+    english = weights.get("en", 0.0)
     return "ko" if not any(weights.values()) or (korean and korean >= english) else "en"

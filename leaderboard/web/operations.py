@@ -71,7 +71,8 @@ class _BoardCollector(Collector):
         self._fullest_folder_entries = 0
 
     def collect(self) -> Iterator[Metric]:
-        view, now = self._board.view(), datetime.now(UTC)
+        view = self._board.view()
+        now = datetime.now(UTC)
         pending = [row.submitted_at for row in view.queue if row.status == Status.PENDING]
         oldest_pending = (now - min(pending)).total_seconds() if pending else 0.0
         yield from self._requests(view, oldest_pending)

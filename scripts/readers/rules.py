@@ -37,7 +37,8 @@ def _in_order(names: Names, text: str) -> list[str]:
 
 
 def _question(printed: Printed, text: str) -> str:
-    facts, (first, second) = printed.facts, printed.facts.topic.measures
+    facts = printed.facts
+    first, second = facts.topic.measures
     index = 1 if second.name in text else 0
     measure = facts.topic.measures[index]
     rows = _in_order(facts.rows, text.replace(first.name, "＃").replace(second.name, "＃"))
@@ -83,7 +84,8 @@ def _question(printed: Printed, text: str) -> str:
             return _percent(100 * share / (value(group, rows[0], year, whole) * multiplier(above.unit)))
         if per := re.search(r"1\S+당", text):
             little = 0 if first.name.removesuffix(" 수") in text[: per.start()] else 1
-            below, above = facts.topic.measures[little], facts.topic.measures[1 - little]
+            below = facts.topic.measures[little]
+            above = facts.topic.measures[1 - little]
             ratio = value(group, rows[0], year, 1 - little) * multiplier(above.unit)
             ratio /= value(group, rows[0], year, little) * multiplier(below.unit)
             return f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(above.unit)}"

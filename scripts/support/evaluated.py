@@ -25,7 +25,8 @@ def buckets(benchmark: str) -> dict[str, list[str]]:
 
 def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes: Any) -> EvalResult:
     """Return a verified result on the ranked split with this EM in percent."""
-    name, rng = request.benchmark, random.Random(f"{request.key} {em}")
+    name = request.benchmark
+    rng = random.Random(f"{request.key} {em}")
     card = BENCHMARKS[name].card
     f1 = min(100.0, em + 8)
 

@@ -21,11 +21,13 @@ def korquad_normalize(text: str) -> str:
 
 def korquad_scores(prediction: str, gold: str) -> tuple[bool, float]:
     """Return the exact match and the F1 over characters."""
-    given, wanted = korquad_normalize(prediction), korquad_normalize(gold)
+    given = korquad_normalize(prediction)
+    wanted = korquad_normalize(gold)
     shared = sum((Counter(given) & Counter(wanted)).values())
     if not shared:
         return given == wanted, 0.0
-    precision, recall = shared / len(given), shared / len(wanted)
+    precision = shared / len(given)
+    recall = shared / len(wanted)
     return given == wanted, 2 * precision * recall / (precision + recall)
 
 

@@ -40,7 +40,8 @@ def request_numbered(number: int, **fields: object) -> EvalRequest:
 
 def result_of(request: EvalRequest, em: float = 50.0) -> EvalResult:
     """Return a minimal result of a request."""
-    name, headline = request.benchmark, BENCHMARKS[request.benchmark].card.headline
+    name = request.benchmark
+    headline = BENCHMARKS[request.benchmark].card.headline
     return EvalResult(
         request_key=request.key,
         config=ResultConfig(model_name=request.model_id, model_sha=request.revision, model_dtype="float32"),

@@ -185,7 +185,8 @@ def _public(model: _Model) -> str:
 
 
 def _base(model: _Model) -> str:
-    repository, base = model.repository, model.repository.base
+    repository = model.repository
+    base = model.repository.base
     if base is None:
         raise NotApplicableError
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
@@ -227,7 +228,8 @@ def _check_adapter(repository: Repository) -> None:
     if repository.base is None:
         return
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
-    own, of_base = _shapes(repository), _shapes(repository.base)
+    own = _shapes(repository)
+    of_base = _shapes(repository.base)
     modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}
     if not modules:
         raise RefusedError(RefusalCode.ADAPTER_NAMES, "lora_A")
@@ -238,7 +240,8 @@ def _check_adapter(repository: Repository) -> None:
                 raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {part}")
         if fault := _shape_fault(module, own, of_base):
             raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {fault}")
-    layers, base_layers = _highest_layer(own), _highest_layer(of_base)
+    layers = _highest_layer(own)
+    base_layers = _highest_layer(of_base)
     if layers is not None and base_layers is not None and layers > base_layers:
         raise RefusedError(RefusalCode.ADAPTER_NAMES, f"layers.{layers} > layers.{base_layers}")
 
@@ -287,7 +290,8 @@ def _check_headers(repository: Repository) -> None:
 
 def _size(model: _Model) -> str:
     parts = [part.sizes_to_fetch for part in (model.repository, model.repository.base) if part]
-    size, files = sum(sum(fetched.values()) for fetched in parts), max(map(len, parts))
+    size = sum(sum(fetched.values()) for fetched in parts)
+    files = max(map(len, parts))
     if size > model.max_bytes:
         raise RefusedError(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {model.max_bytes / 1e9:,.1f} GB")
     if files > MAX_DOWNLOADED_FILES:
@@ -308,7 +312,8 @@ def _config(model: _Model) -> str:
 
 def _architecture(model: _Model) -> str:
     try:
-        model_type, names = model.full_model.config.model_type, model.full_model.config.class_names
+        model_type = model.full_model.config.model_type
+        names = model.full_model.config.class_names
         if model.full_model.needs_code:
             return model_type[:200]  # _code checks the rest
     except RefusedError:

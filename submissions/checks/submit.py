@@ -120,7 +120,8 @@ class SubmissionService:
         """
         if not any(name in self._registry.benchmarks for name in submission.benchmarks):
             return [Outcome("no_benchmark")], None
-        report, queued = None, dict[str, Outcome]()
+        report = None
+        queued = dict[str, Outcome]()
         try:
             context = self._context(submission, submitter)
             report = self._report(context)
@@ -136,7 +137,9 @@ class SubmissionService:
         return [queued.get(name) or _refused(name, report.refusals(name)) for name in chosen], report
 
     def _context(self, submission: Submission, submitter: Submitter | None) -> _Context:
-        snapshot, settings, quota = self._queue.store.snapshot(), self._settings, None
+        snapshot = self._queue.store.snapshot()
+        settings = self._settings
+        quota = None
         if submitter and submitter.authenticated:
             erased = self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC))
             guessable = frozenset(name for name, info in self._registry.benchmarks.items() if info.can_be_guessed)
@@ -147,7 +150,8 @@ class SubmissionService:
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
 
     def _report(self, context: _Context) -> Report:
-        submission, settings = context.submission, self._settings
+        submission = context.submission
+        settings = self._settings
         report = check_model(
             submission.model_id,
             submission.revision,
@@ -184,7 +188,8 @@ class SubmissionService:
         A result is offered to the model's repository only if its owner submitted the model. `owner_mark` is then a keyed hash,
         and else a random value of the same form, so that the public record does not show which.
         """
-        submission, submitter = context.submission, context.submitter
+        submission = context.submission
+        submitter = context.submitter
         request = build_request(
             facts,
             benchmark,

@@ -12,7 +12,8 @@ from submissions.texts.errors import QueueError
 
 def approve(context: Context) -> int:
     """Print hash and size of every file that would run, ask for confirmation, and record the approval."""
-    args, store = context.args, context.queue.store
+    args = context.args
+    store = context.queue.store
     model_id, _, revision = args.model.partition("@")
     if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
         return fail(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
@@ -35,7 +36,8 @@ def approve(context: Context) -> int:
 
 def opt_out_owner(context: Context) -> int:
     """Exclude an owner's models from evaluation, or one model; with --undo, allow them again."""
-    args, queue = context.args, context.queue
+    args = context.args
+    queue = context.queue
     if not re.fullmatch(f"{OWNER}(/{OWNER})?", args.name):
         raise QueueError(f"{args.name!r} is neither an owner nor owner/name")
     if args.undo:
@@ -49,7 +51,8 @@ def opt_out_owner(context: Context) -> int:
 
 def retire_result(context: Context) -> int:
     """Take a result out of the ranking for a public reason; with --undo, rank it again."""
-    args, store = context.args, context.queue.store
+    args = context.args
+    store = context.queue.store
     if args.undo:
         reinstate(store, args.key, store.now())
         print(f"{args.key} is ranked again")

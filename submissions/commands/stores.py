@@ -27,7 +27,8 @@ def verify_stores(context: Context) -> int:
 
 
 def migrate_store(context: Context) -> int:
-    source, target = context.args.source, context.args.target
+    source = context.args.source
+    target = context.args.target
     copied = copy_store(source, target, context.settings)
     print(f"copied {copied} files of {source} to {target}, and compared them")
     return 0

@@ -30,7 +30,8 @@ def check(context: Context) -> int:
 
 def submit(context: Context) -> int:
     """Queue a model. Return 2 if the submission to a benchmark failed."""
-    args, code = context.args, 0
+    args = context.args
+    code = 0
     if args.api:
         if args.model or args.revision or args.precision:
             return fail("--api names the model, so leave out MODEL, --revision and --precision")
@@ -54,7 +55,9 @@ def submit(context: Context) -> int:
 
 def _submit_api(context: Context) -> int:
     """Queue a model behind an API. Only operators can do this, because the worker uses the operator's key and pays."""
-    args, apis, code = context.args, context.settings.apis, 0
+    args = context.args
+    apis = context.settings.apis
+    code = 0
     if (known := apis.get(args.api)) is None:
         return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
     facts = facts_of_server(known.model_id, f"{known.options.base_url} {known.options.model}", args.api, known.efforts)

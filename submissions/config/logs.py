@@ -30,7 +30,8 @@ class Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if not self._json:
             one_line = copy(record)
-            one_line.msg, one_line.args = printable(record.getMessage()), ()
+            one_line.msg = printable(record.getMessage())
+            one_line.args = ()
             return self._redacted(super().format(one_line))
         entry = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

@@ -24,7 +24,8 @@ def own_groups(hierarchy: str) -> list[Path]:
 
     `hierarchy` is V2 or a controller of version 1. The list is empty if it is not mounted.
     """
-    mount, path = _mounts().get(hierarchy), _own_paths().get(hierarchy)
+    mount = _mounts().get(hierarchy)
+    path = _own_paths().get(hierarchy)
     if mount is None or path is None:
         return []
     folder = mount.place
@@ -72,7 +73,8 @@ def _cpu_quota(folder: Path) -> tuple[int, int]:
     if (file := folder / "cpu.max").exists():
         quota, period = file.read_text().split()
     else:
-        quota, period = (folder / "cpu.cfs_quota_us").read_text(), (folder / "cpu.cfs_period_us").read_text()
+        quota = (folder / "cpu.cfs_quota_us").read_text()
+        period = (folder / "cpu.cfs_period_us").read_text()
     if int(quota) < 0:
         raise ValueError("no limit")
     return int(quota), int(period)
@@ -82,7 +84,8 @@ def _mounts() -> dict[str, _Mount]:
     found: dict[str, _Mount] = {}
     for line in _lines(MOUNTS):
         words = line.split()
-        kind, options = words[words.index("-") + 1], words[-1].split(",")
+        kind = words[words.index("-") + 1]
+        options = words[-1].split(",")
         mount = _Mount(Path(words[4]), PurePosixPath(words[3]))
         if kind == V2:
             found[V2] = mount

@@ -28,8 +28,10 @@ def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
     """
     layers, parameters = 0, 0
     for part in _parts(config):
-        depth, width = _largest(part, LAYERS), _largest(part, WIDTHS)
-        inner_width, experts = _largest(part, INNER_WIDTHS), _largest(part, EXPERTS)
+        depth = _largest(part, LAYERS)
+        width = _largest(part, WIDTHS)
+        inner_width = _largest(part, INNER_WIDTHS)
+        experts = _largest(part, EXPERTS)
         embedding_width = _largest(part, ("embedding_size",)) or width
         layers = max(layers, depth)
         # A layer has at least its largest matrix: attention, a feed-forward network, or experts. An expert counts as a

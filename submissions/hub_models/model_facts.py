@@ -56,7 +56,9 @@ class ModelFacts:
 def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     """Return the facts of a model. Raises RefusedError if its config or a template file cannot be read."""
     model = repository.base or repository
-    config, model_type, custom = model.config.values, model.config.model_type, model.needs_code
+    config = model.config.values
+    model_type = model.config.model_type
+    custom = model.needs_code
     known = architectures()
     quantization = quantization_of(config)
     template = chat_template(repository)

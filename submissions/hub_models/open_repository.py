@@ -64,7 +64,8 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
     if not is_adapter(repository.sizes):
         return repository
     settings = parsed_json(ADAPTER, repository.settings_files.get(ADAPTER, b""))
-    base_id, base_revision = settings.get("base_model_name_or_path"), settings.get("revision")
+    base_id = settings.get("base_model_name_or_path")
+    base_revision = settings.get("revision")
     if not isinstance(base_id, str) or not re.fullmatch(MODEL_ID, base_id, re.ASCII):
         raise RefusedError(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
     try:
@@ -126,7 +127,8 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
         weights = weight_files(sizes, settings_files)
         lengths = _header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
-    license, base_model = card_field_text(info.card_data, "license"), card_field_text(info.card_data, "base_model")
+    license = card_field_text(info.card_data, "license")
+    base_model = card_field_text(info.card_data, "base_model")
     return Repository(model_id, sha, license, sizes, settings_files, headers, base_model)
 
 

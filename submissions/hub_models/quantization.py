@@ -40,7 +40,8 @@ def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str,
     method = quantization_of(config)
     if method is None:
         return sum(prod(shape) for _, shape in shapes.values())
-    bits, count = _bits(config), 0
+    bits = _bits(config)
+    count = 0
     for name, (dtype, shape) in shapes.items():
         if name.endswith(AUXILIARY_SUFFIXES):
             continue

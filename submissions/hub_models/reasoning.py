@@ -73,7 +73,9 @@ def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mappin
     `message` is a user message in the form that the template accepts.
     """
     # The digits make it unlikely that the template itself contains these texts.
-    question, thought, answer = _text_of(message), "7thought7", "7answer7"
+    question = _text_of(message)
+    thought = "7thought7"
+    answer = "7answer7"
     content: Any = answer if isinstance(message["content"], str) else [{"type": "text", "text": answer}]
     reply = {"role": "assistant", "content": content, **dict.fromkeys(REASONING_FIELDS, thought)}
     try:
@@ -88,7 +90,8 @@ def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mappin
     if known := next((tags for tags in KNOWN_TAGS if closing.endswith(tags.closing)), None):
         return known._replace(separator=closing)
     # The prompt contains the first part of the text before the reasoning, and the model writes the rest.
-    prompt_end, turn_start = prompt.rpartition(question)[2], before.rpartition(question)[2]
+    prompt_end = prompt.rpartition(question)[2]
+    turn_start = before.rpartition(question)[2]
     shared = next((n for n in range(len(prompt_end), 0, -1) if turn_start.startswith(prompt_end[:n])), 0)
     return Tags(turn_start[shared:].strip() or turn_start.strip(), closing, closing)
 

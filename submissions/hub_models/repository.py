@@ -206,7 +206,8 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
         return read_header(sizes, name, _header_bytes(folder / name), read, config)
 
     headers = {name: header(name) for name in weight_files(sizes, settings_files)}
-    license, base_model = card_field_text(card, "license"), card_field_text(card, "base_model")
+    license = card_field_text(card, "license")
+    base_model = card_field_text(card, "base_model")
     return Repository(model_id, content_revision(folder), license, sizes, settings_files, headers, base_model)
 
 

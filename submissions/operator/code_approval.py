@@ -26,14 +26,16 @@ def draft_approval(
     if repository.revision != revision:
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, repository.revision)
     if folder := local_model(model_id, models_dir):
-        files, sizes = code_digests(folder), _sizes(folder)
+        files = code_digests(folder)
+        sizes = _sizes(folder)
     else:
         with TemporaryDirectory() as scratch:
             try:
                 snapshot_download(model_id, revision=revision, allow_patterns=[CODE_PATTERN], local_dir=scratch)
             except (HTTPError, OSError) as error:
                 raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
-            files, sizes = code_digests(Path(scratch)), _sizes(Path(scratch))
+            files = code_digests(Path(scratch))
+            sizes = _sizes(Path(scratch))
     if not files:
         raise RefusedError(RefusalCode.NO_CODE)
     return CodeApproval(model_id=repository.model_id, revision=revision, files=files, approved_at=now), sizes
@@ -58,7 +60,8 @@ def withdraw_approval(store: Store, model_id: str, revision: str) -> None:
 
 def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | None:
     """Return the approval of a model's code at a commit, or None if there is none or it is unreadable."""
-    path, snapshot = CodeApproval.path_of(model_id, revision), store.snapshot()
+    path = CodeApproval.path_of(model_id, revision)
+    snapshot = store.snapshot()
     try:
         return CodeApproval.from_json(store.read(path, snapshot.head)) if path in snapshot.files else None
     except ValueError:

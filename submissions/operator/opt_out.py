@@ -16,7 +16,8 @@ def opt_out(queue: Queue, name: str, now: datetime) -> list[str]:
     record = OptOut(name=name, since=now)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
-        rows, paths = queue.rows(snapshot), {*snapshot.files, record.path}
+        rows = queue.rows(snapshot)
+        paths = {*snapshot.files, record.path}
         pending = [row for row in rows if row.status == Status.PENDING and opted_out(row.model_id, paths)]
         cancelled = [queue.get(row.key, snapshot) for row in pending]
         changes = with_requests(rows, cancelled, []) if cancelled else {}

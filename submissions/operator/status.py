@@ -15,8 +15,10 @@ SHOWN_WORKERS = 5
 
 def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
     """Yield the lines of `python -m submissions status`. Raises StoreError if a store fails."""
-    store, heartbeats = queue.store, Heartbeats(settings)
-    now, snapshot = store.now(), store.snapshot()
+    store = queue.store
+    heartbeats = Heartbeats(settings)
+    now = store.now()
+    snapshot = store.snapshot()
     rows = queue.rows(snapshot)
     counts = Counter(row.status for row in rows)
     files = len(snapshot.files)

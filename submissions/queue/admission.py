@@ -37,7 +37,8 @@ def request_checks(
 
     `rows` may contain requests that are not yet in `snapshot`.
     """
-    benchmark, rows = request.benchmark, list(rows)
+    benchmark = request.benchmark
+    rows = list(rows)
     status = status_of(request.key, snapshot)
     if status is None and any(row.key == request.key for row in rows):
         status = Status.PENDING

@@ -47,7 +47,8 @@ class Heartbeats:
 
     def last_by_key(self, keys: Iterable[str]) -> dict[str, Lease]:
         """Return the last heartbeat of each request by key, without requests that have none yet."""
-        wanted, found = set(keys), dict[str, Lease]()
+        wanted = set(keys)
+        found = dict[str, Lease]()
         for path in self._files.paths(LEASES):
             key = _key_of(path)
             lease = self._files.read_record(path, Lease) if key in wanted else None

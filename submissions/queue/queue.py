@@ -109,7 +109,8 @@ class Queue:
         return own_form.refusals
 
     def _queue_forms(self, forms: list["_Form"], snapshot: Snapshot) -> tuple[Changes, str, None]:
-        rows, queued = self.rows(snapshot), list[EvalRequest]()
+        rows = self.rows(snapshot)
+        queued = list[EvalRequest]()
         for form in forms:
             form.refusals = []
             for request in form.requests:

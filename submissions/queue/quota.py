@@ -42,7 +42,8 @@ class Quota:
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
         """Return when the submitter may submit this request, or None if they may now."""
-        counted, limit = self._counted(rows, request), self.limit(request.benchmark)
+        counted = self._counted(rows, request)
+        limit = self.limit(request.benchmark)
         return counted[-limit] + self.window if len(counted) >= limit else None
 
     def left(self, rows: Iterable[QueueRow], request: EvalRequest) -> int:

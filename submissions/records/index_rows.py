@@ -114,7 +114,8 @@ class BoardRow:
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
     """Summarise a result. `path` and `blob` locate its record."""
-    scores, headline = result.results[result.benchmark], result.headline
+    scores = result.results[result.benchmark]
+    headline = result.headline
     return BoardRow(
         path=path,
         blob=blob,
@@ -162,7 +163,8 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
 
 
 def _usd_per_1000(result: EvalResult) -> float | None:
-    cost, n = result.cost, result.dataset.n
+    cost = result.cost
+    n = result.dataset.n
     if cost is None or cost.total is None or cost.currency != "USD" or not n:
         return None
     return round(1000 * cost.total / n, 4)

@@ -28,7 +28,8 @@ PAYLOAD = "application/vnd.in-toto+json"
 
 def statement_of(result: EvalResult) -> dict[str, Any]:
     """Return the statement about a result: the model, data, code and environment that produced it."""
-    config, dataset = result.config, result.dataset
+    config = result.config
+    dataset = result.dataset
     return {
         "_type": STATEMENT,
         "subject": [{"name": result.path, "digest": {"sha256": hashlib.sha256(result.to_bytes()).hexdigest()}}],

@@ -67,7 +67,8 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
 
 
 def _copy_git(store: Store, target: str, settings: Settings) -> int:
-    copy, snapshot = open_store(target, settings), store.snapshot()
+    copy = open_store(target, settings)
+    snapshot = store.snapshot()
     paths = [path for path in snapshot.files if path != HUB_FILE]
     if other := [path for path in copy.snapshot().files if path not in snapshot.files and path != HUB_FILE]:
         raise StoreError(f"{target} already has other records ({other[0]}): name an empty store")

@@ -88,7 +88,8 @@ class GitStore:
                         del files[path]
                     else:
                         files[path] = blob
-                self._last, self._tree = Snapshot(head, files, last.head, frozenset(changed)), tree
+                self._last = Snapshot(head, files, last.head, frozenset(changed))
+                self._tree = tree
             return self._last
 
     def _changed(
@@ -98,7 +99,8 @@ class GitStore:
         old = _entries(repo, before) if before else {}
         new = _entries(repo, after) if after else {}
         for name in old.keys() | new.keys():
-            was, now = old.get(name), new.get(name)
+            was = old.get(name)
+            now = new.get(name)
             if was == now:
                 continue
             path = f"{prefix}{name}"
@@ -231,7 +233,8 @@ def _has_only_our_refs(repo: Repo) -> bool:
 
 def _recent(repo: Repo, head: ObjectID, seconds: float) -> Iterator[GitCommit]:
     """Yield the commits of the last `seconds`, and the one before them, which was the newest at that time."""
-    since, following = time.time() - seconds, head
+    since = time.time() - seconds
+    following = head
     while following in repo.object_store:
         commit = _commit(repo, following.decode())
         yield commit

@@ -134,7 +134,9 @@ class RowReader(Generic[Row]):
         """Return the rows at this snapshot, reusing rows of the last one."""
         follows = bool(last.head) and snapshot.since == last.head
         if len(last.rows) > 2 * last.initial_rows + FORGET_AFTER_ROWS:  # many of them have left the index by now
-            self._segments_read, last, follows = set(), _ReaderState(), False
+            self._segments_read = set()
+            last = _ReaderState()
+            follows = False
         rows, left_out = (dict(last.rows), last.left_out) if follows else ({}, {})
         new: list[str] = []
         for path in snapshot.changed if follows else snapshot.files:

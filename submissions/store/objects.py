@@ -167,7 +167,8 @@ def merge_packs(store: DiskObjectStore) -> None:
     before = sorted(_complete_packs(store), key=lambda path: path.stat().st_size)
     if len(before) <= MAX_PACKS:
         return
-    small, total = [before[0]], before[0].stat().st_size
+    small = [before[0]]
+    total = before[0].stat().st_size
     for path in before[1:]:
         size = path.stat().st_size
         if size > GROWTH * total and len(small) > 1:

@@ -43,7 +43,8 @@ def seen_in(language: Language, width: int, widths: Sequence[int] = WIDTHS) -> p
     return pytest.mark.parametrize("seen", params, indirect=True)
 
 
-DESKTOP, PHONE = seen_in("ko", 1400), seen_in("en", 390)
+DESKTOP = seen_in("ko", 1400)
+PHONE = seen_in("en", 390)
 
 expect.set_options(timeout=15_000)  # ms; several browsers, boards and models share two cores
 
@@ -165,7 +166,9 @@ class Seen:
 def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Site]:
     """Yield a board with two similar models on every benchmark, a request in every status and the published rows."""
     settings = settings_in(tmp_path_factory.mktemp("site"), models_dir)
-    store, queue, number = open_store(settings.store), None, 0
+    store = open_store(settings.store)
+    queue = None
+    number = 0
     for benchmark in BENCHMARKS:
         for model, em, days in (("o/alpha", 71.0, 40), ("o/beta", 70.5, 2)):
             number += 1

@@ -27,7 +27,8 @@ def plain_page(browser: Browser) -> Iterator[Page]:
 def test_address_keeps_search_filters_and_columns(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/")
     page.get_by_role("link", name="InfoChartQA").first.click()
-    rows, heads = page.locator(ROWS), page.locator("#rows thead")
+    rows = page.locator(ROWS)
+    heads = page.locator("#rows thead")
     expect(rows).to_have_count(21)
     page.get_by_text("Filters", exact=True).click()
     page.get_by_label("open", exact=True).check()
@@ -156,7 +157,8 @@ def test_long_table_loads_in_pages_and_survives_server_stop(
     store = open_store(settings.store)
     store.commit({r.path: r.to_bytes() for r in results}, store.head(), "many")
     page = browser.new_page(locale="ko-KR")
-    rows, more = page.locator(ROWS), page.get_by_role("link", name="더 보기")
+    rows = page.locator(ROWS)
+    more = page.get_by_role("link", name="더 보기")
     with running_app(environment, HANNUN_WORKER="off") as address:
         for width in (1400, 390):
             page.set_viewport_size({"width": width, "height": 900})

@@ -43,7 +43,8 @@ def test_submission_is_evaluated_end_to_end(page: Page, environment: dict[str, s
     result = EvalResult.model_validate_json(content)
     store = open_store(settings.store)
     assert content == store.read(result.path, store.head())
-    scores, latency = result.results["ko-vqa"], result.latency
+    scores = result.results["ko-vqa"]
+    latency = result.latency
     assert latency is not None
     assert cells == {"em": f"{scores['em']:.1f}", "f1": f"{scores['f1']:.1f}", "latency": milliseconds(latency.p50_ms)}
     assert (result.request_key, result.dataset.n) == (key, 45)

@@ -36,7 +36,9 @@ def texts(value: Any, place: Place = ()) -> Iterator[Place]:
 
 def with_scripts(record: R) -> tuple[R, list[Place]]:
     """Put a script into every free-text field of the record. Return the changed record and the places of the fields."""
-    kind, fields, taken = type(record), record.model_dump(mode="json", by_alias=True), []
+    kind = type(record)
+    fields = record.model_dump(mode="json", by_alias=True)
+    taken = []
     for place in list(texts(fields)):
         changed = copy.deepcopy(fields)
         target: Any = changed

@@ -49,7 +49,8 @@ class Machine:
 @pytest.fixture(scope="module")
 def machine(docker: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Machine]:
     folder = tmp_path_factory.mktemp("machine") / "board"
-    port, board_port = free_port(), free_port()
+    port = free_port()
+    board_port = free_port()
     arguments = ["init", "--machine", str(folder), "--port", str(port), "--board-port", str(board_port), "--yes"]
     started = time.monotonic()
     assert main(arguments) == 0

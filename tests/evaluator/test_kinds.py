@@ -106,7 +106,8 @@ def test_hybrid_model_has_row_per_thinking_mode(
     assert "already been submitted" in refused(capsys, "zoo/qwen3", "--thinking", "on"), "this is the default mode"
     off = submitted(capsys, "zoo/qwen3", "--thinking", "off")
     rows = evaluated(zoo_settings, store)
-    (on_row, on_result), (off_row, off_result) = rows[default], rows[off]
+    on_row, on_result = rows[default]
+    off_row, off_result = rows[off]
     assert (on_row.thinking, off_row.thinking) == ("on", "off")
     assert on_row.reasoning_tokens and on_result.reasoning
     assert on_result.generation and on_result.generation.max_reasoning_tokens == 24
@@ -147,7 +148,8 @@ def test_adapter_and_base_have_separate_rows(
 ) -> None:
     base = build(zoo_settings, "qwen2")
     adapter = make_adapter(base, "zoo/qwen2", base.with_name("qwen2-lora"))
-    key, base_key = submitted(capsys, "zoo/qwen2-lora"), submitted(capsys, "zoo/qwen2")
+    key = submitted(capsys, "zoo/qwen2-lora")
+    base_key = submitted(capsys, "zoo/qwen2")
     request = Queue(store).get(key)
     assert (request.base_model, request.base_revision) == ("zoo/qwen2", content_revision(base))
     rows = evaluated(zoo_settings, store)
@@ -319,7 +321,8 @@ def test_custom_code_does_not_run_after_withdrawal(
 @pytest.fixture
 def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Serve a model that reasons, accepts no temperature and uses the newer name of the token limit."""
-    app, seen = FastAPI(), list[dict[str, Any]]()
+    app = FastAPI()
+    seen = list[dict[str, Any]]()
 
     @app.post("/v1/chat/completions")
     async def complete(request: Request) -> Any:
@@ -392,7 +395,8 @@ def test_api_efforts_have_separate_rows(
 ) -> None:
     url, seen = provider
     settings = offered(monkeypatch, url, efforts=["low", "high"])
-    plain, low = submitted(capsys, "--api", "big"), submitted(capsys, "--api", "big", "--thinking", "low")
+    plain = submitted(capsys, "--api", "big")
+    low = submitted(capsys, "--api", "big", "--thinking", "low")
     assert "(low, high)" in refused(capsys, "--api", "big", "--thinking", "medium")
     assert Queue(store).get(plain).precision == "as_served"
     rows = evaluated(settings, store)
@@ -474,7 +478,8 @@ def write_adapter(case: dict[str, Any], base: Path, folder: Path) -> Path:
     for listed, following in zip(choices[::2], choices[1::2], strict=True):
         names = [f"{name}{choice}{following}" for name in names for choice in listed.split(",")]
     config = AutoConfig.from_pretrained(base).get_text_config()
-    width, keys = config.hidden_size, config.hidden_size * config.num_key_value_heads // config.num_attention_heads
+    width = config.hidden_size
+    keys = config.hidden_size * config.num_key_value_heads // config.num_attention_heads
     rank = case["adapter_config"]["r"]
     weights = {}
     for name in names:

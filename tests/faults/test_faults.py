@@ -108,7 +108,8 @@ def test_worker_killed_at_every_step_publishes_once(
     store = open_store(worker_env["HANNUN_STORE"])
     request = submit(store, models, f"killed/round-{seed}")
     rng = random.Random(seed)
-    early, late = rng.sample(EARLY, len(EARLY)), rng.sample(LATE, len(LATE))
+    early = rng.sample(EARLY, len(EARLY))
+    late = rng.sample(LATE, len(LATE))
     steps = [*early, *INFERENCE, *late, LAST[seed % 2]]
     stop = Path(worker_env["HANNUN_WORK_DIR"]) / STOP_AFTER_FILE
     for number, step in enumerate(steps):

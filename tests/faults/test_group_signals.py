@@ -84,7 +84,8 @@ def test_group_signal_at_random_moments_fails_no_model(settings: Settings, store
     rng = random.Random(5)
     request = submitted(settings, store, "ko-vqa", "tiny/image-text")
     environment = environment_of(settings) | {"HANNUN_LATENCY_SAMPLES": "5", "HANNUN_PORT": str(free_port())}
-    queue, handed_back = Queue(store), 0
+    queue = Queue(store)
+    handed_back = 0
     for number in range(STOPS):
         with subprocess.Popen(
             [sys.executable, *command],

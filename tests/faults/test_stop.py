@@ -51,7 +51,8 @@ def silent_hub() -> Iterator[str]:
 
 def test_board_stops_in_time_on_sigterm(tmp_path: Path, models_dir: Path, silent_hub: str) -> None:
     """Stop at random moments, with open streams and with model checks that wait for a silent Hub."""
-    rng, stop_seconds = random.Random(20), []
+    rng = random.Random(20)
+    stop_seconds = []
     environment = environment_of(settings_in(tmp_path, models_dir)) | {"HF_ENDPOINT": silent_hub}
     for _ in range(STOPS):
         worker = rng.choice(["on", "off"])

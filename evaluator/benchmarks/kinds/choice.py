@@ -156,7 +156,7 @@ class Choice(Benchmark):
         _place(item.answer)
         return item
 
-    def invented_row(self, sample: "Sample") -> Row | None:
+    def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question, or with descriptions of the figure if the prompt has no place for a question."""
         if QUESTION not in self.prompt:
             described = sample.descriptions()
@@ -167,7 +167,7 @@ class Choice(Benchmark):
         question, choices = asked
         row: Row = {"question": question, "choices": choices}
         if not self.rotates:
-            right = sample.chooser.randrange(len(choices))
+            right = number % len(choices)  # one letter for all items earns no more than chance
             row["choices"] = [*choices[1 : right + 1], choices[0], *choices[right + 1 :]]
             row["answer"] = LETTERS[right]
         return row

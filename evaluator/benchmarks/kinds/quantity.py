@@ -45,7 +45,7 @@ class Quantity(Benchmark):
             raise ValueError("the answer contains no number")
         return row
 
-    def invented_row(self, sample: "Sample") -> Row | None:
+    def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question for a printed number."""
         asked = sample.question()
         return {"question": asked[0], "answer": asked[1]} if asked else None

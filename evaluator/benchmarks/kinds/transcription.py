@@ -16,7 +16,7 @@ class Transcription(Benchmark):
     max_new_tokens = 8192
     answer_tokens = 1500
 
-    def invented_row(self, sample: "Sample") -> Row | None:
+    def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row whose answer is the text of a table's page."""
         transcript = sample.transcript()
         return {"answer": transcript} if transcript else None

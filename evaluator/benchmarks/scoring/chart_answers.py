@@ -60,7 +60,8 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
 
 def text_match(answer: str, response: str) -> bool:
     """Return whether the response contains the answer or the two are 80 % alike, ignoring case."""
-    answer, response = answer.lower(), response.lower()
+    answer = answer.lower()
+    response = response.lower()
     return answer in response or _alike(answer, response, 0.8)
 
 

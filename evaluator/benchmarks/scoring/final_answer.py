@@ -190,7 +190,8 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
 
 def _other_base(gold: str, output: str) -> bool:
     """Return whether two rates are per different bases: 천 명당, 만 명당."""
-    some, others = _bases(gold), _bases(output)
+    some = _bases(gold)
+    others = _bases(output)
     return bool(some and others) and not any(_is_among(base, others) for base in some)
 
 
@@ -417,7 +418,8 @@ def _alternative_values(sentence: str, all_stated: Sequence[Stated]) -> list[Qua
 
 def _swapped(gold: str, output: str) -> float:
     """Return the share of the gold quantities that an output gives to another subject: 남자 8.2%, 여자 41.5% for the reverse."""
-    wanted, given = _by_subject(plain(gold)), _by_subject(plain(output))
+    wanted = _by_subject(plain(gold))
+    given = _by_subject(plain(output))
     shared = wanted.keys() & given.keys()
     if len(shared) < 2:
         return 0.0

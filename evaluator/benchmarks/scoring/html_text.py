@@ -100,7 +100,8 @@ def _normalize_balanced(texts: list[str]) -> list[str | None]:
     """Normalize texts with as many `<` as `>` by cutting out tags. Return None for those that need a parser."""
     codes = np.frombuffer(_SEPARATOR.join(texts).encode("utf-16-le", "surrogatepass"), np.uint16)
     actions = _character_actions()[codes]
-    opening, closing = np.flatnonzero(codes == ord("<")), np.flatnonzero(codes == ord(">"))
+    opening = np.flatnonzero(codes == ord("<"))
+    closing = np.flatnonzero(codes == ord(">"))
     crossed = (opening > closing) | np.append(closing[:-1] > opening[1:], False)[: len(opening)]
     unknown = ~crossed & ~_is_framing(codes, opening, closing)
     for place in np.flatnonzero(unknown):

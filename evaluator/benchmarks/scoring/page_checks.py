@@ -101,10 +101,13 @@ def _passes(check: Check, page: "_Page") -> bool:
 def _text_found(check: Check, page: "_Page") -> bool:
     from rapidfuzz import fuzz
 
-    query, text = normalized(check["text"]), page.text
+    query = normalized(check["text"])
+    text = page.text
     if not check.get("case_sensitive", True):
-        query, text = query.lower(), text.lower()
-    first, last = check.get("first_n"), check.get("last_n")
+        query = query.lower()
+        text = text.lower()
+    first = check.get("first_n")
+    last = check.get("last_n")
     if first or last:
         text = (text[:first] if first else "") + (text[-last:] if last else "")
     return bool(fuzz.partial_ratio(query, text) / 100.0 >= 1.0 - check.get("max_diffs", 0) / len(query))
@@ -198,7 +201,8 @@ class _Table:
             for text, is_heading, height, width in cells:
                 while (row, column) in self._grid:
                     column += 1
-                bottom, right = row + height - 1, min(column + width, MAX_COLUMNS) - 1
+                bottom = row + height - 1
+                right = min(column + width, MAX_COLUMNS) - 1
                 if right < column or not budget.take(height * (right - column + 1)):
                     break
                 for covered in range(column, right + 1):
@@ -210,7 +214,8 @@ class _Table:
 
     def _place(self, top: int, bottom: int, column: int) -> None:
         """Give a column of rows to the next cell. A cell from above that runs into it ends there."""
-        number, before = len(self.cells), self._grid.get((top, column))
+        number = len(self.cells)
+        before = self._grid.get((top, column))
         row = top
         while before is not None and self._grid.get((row, column)) == before:
             del self._grid[row, column]
@@ -239,8 +244,11 @@ class _Table:
 
         Its headings are the heading cells among all cells on the way to the edge or, if there are none, the cells at the edge.
         """
-        beside, count = self.neighbours(side), len(self.cells)
-        met, matched, ended = [False] * count, [False] * count, [False] * count
+        beside = self.neighbours(side)
+        count = len(self.cells)
+        met = [False] * count
+        matched = [False] * count
+        ended = [False] * count
         for number in sorted(range(count), key=lambda n: self.cells[n].top if side == "up" else self.cells[n].left):
             for other in beside[number]:
                 cell = self.cells[other]

@@ -34,7 +34,8 @@ def quantities(text: str) -> Quantities:
             end = text.find(literal) + len(literal)
             unit = text[end : end + 1]
             units[literal] = unit if unit and unit in _UNITS else ""
-        unit, plain = units[literal], literal.replace(",", "")
+        unit = units[literal]
+        plain = literal.replace(",", "")
         value: int | float | str = float(plain) if "." in plain else int(plain) if len(plain) < MAX_DIGITS else plain
         written.append(f"{value}{unit}" if unit else value)
         if isinstance(value, float) and value.is_integer():

@@ -34,7 +34,8 @@ class Quantity(NamedTuple):
 
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
-        some, others = MEASURES.get(self.unit), MEASURES.get(other.unit)
+        some = MEASURES.get(self.unit)
+        others = MEASURES.get(other.unit)
         if some is None or others is None or some[0] != others[0] or self.unit == other.unit:
             return False
         return self.value * some[1] == other.value * others[1]
@@ -169,7 +170,9 @@ def scan(text: str) -> tuple[Stated, ...]:
             more, lower = _parse_value(part["number"], part["words"])
             if more >= lowest:
                 break
-            value, lowest, position = value + more, lower, part.end()
+            value = value + more
+            lowest = lower
+            position = part.end()
         if unit := _UNIT.match(text, position):
             position = unit.end()
         sense = _sense(text, match.start(), position)

@@ -36,7 +36,8 @@ _REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a
 _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
 _OWN_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")
-_SHRANK, _GREW = re.compile(r"감소|줄었|줄어|하락"), re.compile(r"증가|늘었|늘어|상승")
+_SHRANK = re.compile(r"감소|줄었|줄어|하락")
+_GREW = re.compile(r"증가|늘었|늘어|상승")
 
 
 class Reading(NamedTuple):
@@ -101,7 +102,8 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     words = _REMARK.split(sentence)[0].split()
     while len(words) > 1 and words[-1][:2] in question and words[-1] not in gold:  # its role: 도예 강좌
         words.pop()
-    given, wanted = _ENDING.sub("", folded("".join(words))), folded(gold)
+    given = _ENDING.sub("", folded("".join(words)))
+    wanted = folded(gold)
     bare_gold = folded("".join(word for word in gold.split() if word[:2] not in question))
     if bare_gold and given == bare_gold:
         return True

@@ -235,7 +235,8 @@ def _gives_answer(answer: str, passage: str) -> bool:
     if not every:
         return False
     found = every[-1]
-    before, after = passage[: found.start()], passage[found.end() :]
+    before = passage[: found.start()]
+    after = passage[found.end() :]
     if _DENIAL.search(before) or _DENIED_AFTER.match(after):
         return False
     others = len(before.split()) + len(after.split())
@@ -306,7 +307,8 @@ def _is_year(text: str, one: Stated) -> bool:
 
 def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stated, tolerance: float) -> bool:
     """Return whether two values agree, also if one of them is in the factor that the question asks in."""
-    some, others = wanted.quantity, given.quantity
+    some = wanted.quantity
+    others = given.quantity
     if _is_other_direction(question, others) or _is_per_another(answer, passage):
         return False
     if some.agrees(others):

@@ -139,7 +139,8 @@ class JobLauncher(ABC):
     def _launch(self, request: EvalRequest, shard: Shard | None) -> Launch:
         assert request.lease
         nonce = request.lease.nonce
-        memory, gpu_memory = memory_needed(request.params, request.precision), self.settings.gpu_memory
+        memory = memory_needed(request.params, request.precision)
+        gpu_memory = self.settings.gpu_memory
         return Launch(
             request,
             f"hannun-{request.key[:12]}-{nonce[:8]}" + (f"-{shard.number}" if shard else ""),
@@ -180,7 +181,8 @@ class JobLauncher(ABC):
         The job may still be queued. The caller has checked with the scheduler that it exists.
         """
         assert request.lease
-        interval, beat = self.settings.heartbeat, self._heartbeats.last(request.key, request.lease)
+        interval = self.settings.heartbeat
+        beat = self._heartbeats.last(request.key, request.lease)
         now = self.queue.store.now()
         if beat is None or beat.heartbeat_at + MISSED_HEARTBEATS * interval < now:
             running = self._current_request(request)

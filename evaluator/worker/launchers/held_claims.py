@@ -22,7 +22,8 @@ class HeldClaims:
     def hold(self, nonce: str) -> Iterator[None]:
         """Mark a claim as held by this process."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        new_path, held_path = self._folder / f"{nonce}.new", self._folder / f"{nonce}{_HELD}"
+        new_path = self._folder / f"{nonce}.new"
+        held_path = self._folder / f"{nonce}{_HELD}"
         # Lock the file before it gets the name that `abandoned` looks for.
         with FileLock(new_path):
             new_path.rename(held_path)

@@ -193,12 +193,15 @@ def _list_files(bucket: Bucket, prefix: str, recursive: bool) -> list[dict[str, 
 
 def _apply_operation(hub: "Hub", request: Request, repo: str, operation: dict[str, Any]) -> str | None:
     """Apply an operation. Return why it failed, or None if it did not."""
-    files, path, kind = hub.buckets[repo].files, operation["path"], operation["type"]
+    files = hub.buckets[repo].files
+    path = operation["path"]
+    kind = operation["type"]
     if kind == "deleteFile":
         return None if files.pop(path, None) else "File not found"
     if not path or path.startswith("/") or path.endswith("/") or {"", ".", ".."} & set(path.split("/")):
         return "Invalid path"
-    name, source = operation["xetHash"], repo
+    name = operation["xetHash"]
+    source = repo
     if kind == "copyFile":
         repo_type = operation["sourceRepoType"]
         source = operation["sourceRepoId"] if repo_type == "dataset" else f"{repo_type}s/{operation['sourceRepoId']}"

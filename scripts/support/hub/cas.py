@@ -38,7 +38,8 @@ class Cas:
     repo_files: dict[str, set[str]] = field(default_factory=dict)  # files uploaded with a token of each repository
 
     def token(self, scope: str, repo: str) -> tuple[str, int]:
-        token, end = f"xet_{secrets.token_hex(16)}", int(time.time()) + LIFETIME
+        token = f"xet_{secrets.token_hex(16)}"
+        end = int(time.time()) + LIFETIME
         self.tokens[token] = (scope, repo, end)
         return token, end
 
@@ -183,7 +184,8 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
             return denied
         if name not in cas.xorbs:
             return PlainTextResponse("Not Found", 404)
-        xorb, requested = cas.xorbs[name], re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
+        xorb = cas.xorbs[name]
+        requested = re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
         if len(requested) < 2:
             return ranged(request, xorb, {})
         parts = b""  # https://www.rfc-editor.org/rfc/rfc9110#name-multipart-byteranges

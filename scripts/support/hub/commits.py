@@ -87,7 +87,8 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
         if request.query_params.get("create_pr") == "1":
             return error(request, 400, "The double does not support pull requests to datasets and Spaces")
         lines = [json.loads(line) for line in body.splitlines() if line.strip()]
-        meanwhile, hub.meanwhile = hub.meanwhile, lambda: None
+        meanwhile = hub.meanwhile
+        hub.meanwhile = lambda: None
         meanwhile()
         with hub.locked(repo):
             if denied := _refuse_over_quota(hub, request, repo):
@@ -113,7 +114,8 @@ def _read_short_files(store: BareRepository, head: str, paths: list[str]) -> lis
 
 
 def _refuse_over_quota(hub: "Hub", request: Request, repo: str) -> Response | None:
-    limit, now = hub.limits.commits_per_hour, hub.clock()
+    limit = hub.limits.commits_per_hour
+    now = hub.clock()
     times = hub.commit_times.setdefault(repo, deque())
     while times and times[0] <= now - HOUR:
         times.popleft()
@@ -164,7 +166,8 @@ def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> 
 
 
 def _content(hub: "Hub", repo: str, line: dict[str, Any]) -> bytes | None:
-    key, value = line["key"], line["value"]
+    key = line["key"]
+    value = line["value"]
     path = value["path"]
     if not path or "\n" in path or path.startswith("/") or {"", ".", "..", ".git"} & set(path.split("/")):
         raise RefusedError(400, f"Invalid path in repo: {path}")

@@ -53,7 +53,8 @@ def serve_lfs(app: FastAPI, hub: "Hub", kind: str) -> None:
             return denied
         answers: list[dict[str, Any]] = []
         for wanted in payload["objects"]:
-            oid, size = wanted["oid"], wanted["size"]
+            oid = wanted["oid"]
+            size = wanted["size"]
             stored_size = hub.lfs_size(repo, oid)
             answer: dict[str, Any] = {"oid": oid, "size": size, "authenticated": True}
             address = signed(f"{hub.storage(request)}/lfs/{repo}/{oid}")

@@ -93,7 +93,8 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}")
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}/{{path:path}}")
     def tree(request: Request, owner: str, name: str, revision: str, path: str = "") -> Response:
-        repo, requested = hub.name(kind, owner, name), request.query_params
+        repo = hub.name(kind, owner, name)
+        requested = request.query_params
         commit, denied = find_commit(request, repo, revision)
         if denied:
             return denied
@@ -119,7 +120,8 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
         if denied:
             return denied
         requested = json.loads(body) if "json" in request.headers.get("Content-Type", "") else parse_qs(body.decode())
-        store, paths = hub.store(repo), [path.strip("/") for path in requested["paths"]]
+        store = hub.store(repo)
+        paths = [path.strip("/") for path in requested["paths"]]
         objects = zip(paths, store.stat_objects(f"{commit}:{path}" for path in paths), strict=True)
         entries = [Entry(path, object_type, oid) for path, (object_type, oid, _) in objects if object_type != "missing"]
         expand = str(requested.get("expand", [""])).strip("[]'").lower() in ("true", "1")

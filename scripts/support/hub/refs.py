@@ -53,7 +53,8 @@ def serve_refs(app: FastAPI, hub: "Hub", kind: str) -> None:
         if commit is None:
             return error(request, 404, f"Invalid rev id: {revision}", "RevisionNotFound")
         history = hub.store(repo).history(commit)
-        page, size = int(request.query_params.get("p", 0)), hub.limits.commits_page
+        page = int(request.query_params.get("p", 0))
+        size = hub.limits.commits_page
         commits_of_page = []
         for one in history[page * size : (page + 1) * size]:
             title, _, message = one.message.partition("\n")

@@ -60,7 +60,9 @@ class Hub:
         self.received = self.sent = 0  # bytes in the bodies of requests and answers
         self.tokens: dict[str, Role] = {TOKEN: "write"}
         self.roles = Roles(self.tokens)
-        self.grants, self.public, self.gated = self.roles.grants, self.roles.public, self.roles.gated
+        self.grants = self.roles.grants
+        self.public = self.roles.public
+        self.gated = self.roles.gated
         self.limits = rules.Limits()
         self.rates = RateLimits(lambda: self.clock())
         self.sends_quota_headers = True  # add RateLimit headers to the refusal of too many commits

@@ -35,7 +35,9 @@ def pull_request_of(repo: str) -> str:
 
 
 def _revisions(repo: str) -> dict[str | None, str]:
-    new, old, pull = commit_of(repo), older_commit_of(repo), pull_request_of(repo)
+    new = commit_of(repo)
+    old = older_commit_of(repo)
+    pull = pull_request_of(repo)
     return {None: new, "main": new, new: new, "v1": old, old: old, "refs/pr/1": pull, pull: pull}
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 TAG = b"HFRepoMetaData\0UigEj{\x81W\x83\xa5\xbd\xd9\\\xcd\xd1J\xa9"
 BOOKEND = b"\xff" * 32
-WITH_VERIFICATION, WITH_METADATA = 1 << 31, 1 << 30
+WITH_VERIFICATION = 1 << 31
+WITH_METADATA = 1 << 30
 LZ4_MAGIC = 0x184D2204
 
 
@@ -121,7 +122,8 @@ def _lz4(frame: bytes) -> bytes:
     at = 7 + (8 if flags & 8 else 0) + (4 if flags & 1 else 0)
     whole = bytearray()
     while size := struct.unpack_from("<I", frame, at)[0]:
-        is_uncompressed, size = size >> 31, size & 0x7FFFFFFF
+        is_uncompressed = size >> 31
+        size = size & 0x7FFFFFFF
         block = frame[at + 4 : at + 4 + size]
         if is_uncompressed:
             whole += block

@@ -23,7 +23,8 @@ BASE = {"pdf": "문서.pdf", "page": 1, "id": "t1"}
 
 @pytest.mark.parametrize("row", vectors("olmocr_bench.jsonl"), ids=lambda row: row["test"]["id"])
 def test_verdicts_are_those_of_olmocr_bench(row: dict[str, Any]) -> None:
-    test, output = row["test"], row["markdown"]
+    test = row["test"]
+    output = row["markdown"]
     passed = is_sound(output) if test["type"] == "baseline" else run_checks([checked_row(test)], output)[0]
     assert passed == row["passed"]
 

@@ -45,7 +45,11 @@ class Animals(Choice):
         title="Animals",
         split="test",
         n=3,
-        axes=(Axis("place", Text("장소", "Place"), {"sea": Text("바다", "Sea"), "land": Text("땅", "Land")}),),
+        axes=(
+            Axis(
+                "place", Text("장소", "Place"), {"sea": Text("바다", "Sea"), "land": Text("땅", "Land")}, is_closed=True
+            ),
+        ),
         summary=Text("동물을 고릅니다.", "Choose the animal."),
         source_url="https://example.org/animals",
         hub_task="animals",

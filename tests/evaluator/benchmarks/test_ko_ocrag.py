@@ -98,7 +98,8 @@ def test_aggregate_averages_over_pages_with_metric() -> None:
 @pytest.fixture
 def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
     """Serve embeddings that count some of the letters of a text."""
-    app, seen = FastAPI(), list[dict[str, Any]]()
+    app = FastAPI()
+    seen = list[dict[str, Any]]()
 
     @app.post("/v1/embeddings")
     async def embed(request: Request) -> Any:

@@ -85,7 +85,8 @@ def test_ko_vdc_order_puts_right_answer_at_each_letter_once() -> None:
 
 
 def _vdc_item(item_id: str = "x") -> Item:
-    choices, extra = ("right", "b", "c", "d"), {ORDER_KEY: "0"}
+    choices = ("right", "b", "c", "d")
+    extra = {ORDER_KEY: "0"}
     return Item(item_id, "", "right", (Path("i.png"),), choices=choices, buckets={"doc_type": "보고서"}, extra=extra)
 
 
@@ -118,7 +119,8 @@ def test_ko_vdc_job_does_not_reveal_answers(tmp_path: Path) -> None:
 
 
 def test_ko_vdc_score_is_mean_over_rotations() -> None:
-    benchmark, item = KoVDC(), _vdc_item()
+    benchmark = KoVDC()
+    item = _vdc_item()
     prompts = benchmark.prompts(item)
     letters = [next(line[0] for line in p.text.splitlines() if line.endswith(". right")) for p in prompts]
     assert sorted(letters) == list("ABCD")
@@ -164,7 +166,8 @@ def test_prompts_match_protocols() -> None:
     vqa, vdc = (next(seeds.glob(f"{n}_*.txt")).read_text(encoding="utf-8") for n in ("000", "001"))
     assert INSTRUCTION in vqa
     prompt = KoVDC().prompts(_vdc_item())[0].text
-    head, tail = prompt.split("<보기>\n")[0], "# 가장 적절한 설명문:"
+    head = prompt.split("<보기>\n")[0]
+    tail = "# 가장 적절한 설명문:"
     assert head.replace("\n", "\\n") in vdc and prompt.endswith(f"\n\n{tail}") and "{choices}" + tail in vdc
 
 
@@ -211,7 +214,8 @@ def test_infochartqa_rules(kind: int, answer: str, response: str, published: boo
     ],
 )
 def test_korquad_match_and_f1(answer: str, gold: str, em: int, f1: float) -> None:
-    given, wanted = normalize(answer), normalize(gold)
+    given = normalize(answer)
+    wanted = normalize(gold)
     assert (given == wanted) == bool(em)
     assert character_f1([given], [wanted]) == [pytest.approx(f1)]
 

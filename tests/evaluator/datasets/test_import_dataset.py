@@ -181,7 +181,8 @@ def test_import_korquad_writes_one_file_per_page(tmp_path: Path) -> None:
 def test_import_reads_public_subsets(tmp_path: Path) -> None:
     if not SHARED.exists():
         pytest.skip("the public subsets are not available")
-    vqa, vdc = tmp_path / "vqa", tmp_path / "vdc"
+    vqa = tmp_path / "vqa"
+    vdc = tmp_path / "vdc"
     with (SHARED / "data/ko_vqa_public_subset.csv").open(encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
@@ -224,7 +225,8 @@ def test_import_command_shows_counts_and_preview(tmp_path: Path) -> None:
     _image(source / "a/1.png")
     rows = [["1", "a", "q", "5명", "5", "1.png"], *([str(n), "a", "q", "없음", "", "1.png"] for n in range(2, 15))]
     command = ["-m", "evaluator", "import", "ko-vqa"]
-    files, out = str(_vqa(source, rows)), str(tmp_path / "out")
+    files = str(_vqa(source, rows))
+    out = str(tmp_path / "out")
     done = python(*command, files, out)
     assert done.returncode == 0, done.stderr
     assert "1 items, 1 images or pages, 13 rows rejected" in done.stdout
@@ -245,7 +247,8 @@ LICENCE, URL = "https://creativecommons.org/publicdomain/zero/1.0/", "https://ex
 @pytest.mark.parametrize("benchmark", list(BENCHMARKS))
 def test_croissant_describes_file_and_columns(benchmark: str) -> None:
     described = croissant(benchmark, SAMPLES / benchmark, LICENCE, URL, date(2026, 1, 2))
-    (file, *sets), (records,) = described["distribution"], described["recordSet"]
+    file, *sets = described["distribution"]
+    (records,) = described["recordSet"]
     assert sets and all(list((SAMPLES / benchmark).glob(one["includes"])) for one in sets)
     content = (SAMPLES / benchmark / file["contentUrl"]).read_bytes()
     assert file["sha256"] == hashlib.sha256(content).hexdigest()

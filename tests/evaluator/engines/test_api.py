@@ -508,7 +508,9 @@ def test_request_selects_windows_of_long_page() -> None:
 
 
 def test_answer_limits_concurrent_requests() -> None:
-    under_way, most, lock = 0, 0, threading.Lock()
+    under_way = 0
+    most = 0
+    lock = threading.Lock()
     together = threading.Barrier(4, timeout=30)
     app = FastAPI()
 

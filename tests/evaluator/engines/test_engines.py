@@ -97,7 +97,8 @@ def plain_extraction(model_dir: Path, question: str, page: str, length: int = 51
         inputs = {k: torch.tensor([encoded[k][index]]) for k in tokenizer.model_input_names}
         with torch.inference_mode():
             output = model(**inputs)
-        starts, ends = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+        starts = output.start_logits[0].tolist()
+        ends = output.end_logits[0].tolist()
         on_page = [i for i, s in enumerate(encoded.sequence_ids(index)) if s == 1]
         top_starts = sorted(on_page, key=lambda i: -starts[i])[:20]
         top_ends = sorted(on_page, key=lambda i: -ends[i])[:20]

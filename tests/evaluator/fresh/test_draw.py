@@ -123,7 +123,8 @@ def all_shown(facts: Facts) -> Printed:
 
 def chart_answer(facts: Facts, text: str) -> str | None:
     """Return the answer to a question that only charts are asked, or None for other questions."""
-    (group,), (first, second) = facts.groups if len(facts.groups) == 1 else ("",), facts.topic.measures
+    (group,) = facts.groups if len(facts.groups) == 1 else ("",)
+    first, second = facts.topic.measures
 
     def column(year: str, index: int = 0) -> dict[str, Decimal]:
         return {row: facts.values[group, row, year, index] for row in facts.rows}

@@ -58,14 +58,18 @@ def test_schedule_creates_lists_and_deletes_job(hub: Hub, schedule: Callable[...
 def test_job_command_gives_tokens_only_to_last_step(hub: Hub, schedule: Callable[..., Done], tmp_path: Path) -> None:
     schedule("--space", "org/board", "--image", IMAGE, HANNUN_DATA_TOKEN="hf_data", HF_TOKEN="hf_read")
     (job,) = hub.jobs
-    secrets, command = job["jobSpec"]["secrets"], job["jobSpec"]["command"][-1]
+    secrets = job["jobSpec"]["secrets"]
+    command = job["jobSpec"]["command"][-1]
     assert set(secrets) == {"HANNUN_HUB_TOKEN", "HANNUN_DATA_TOKEN", "HF_TOKEN"}
     # Replace every program of the job by one that logs its arguments and tokens; `su` runs its command.
-    programs, code, log = tmp_path / "bin", tmp_path / "opt" / "code", tmp_path / "log"
+    programs = tmp_path / "bin"
+    code = tmp_path / "opt" / "code"
+    log = tmp_path / "log"
     programs.mkdir()
     code.mkdir(parents=True)
     logging_script = f'#!/bin/sh\necho "$(basename $0) $* | $(env | grep -c hf_)" >> {log}\n'
-    worker, pip = tmp_path / "opt/venv/bin/python", tmp_path / "opt/venv/bin/pip"
+    worker = tmp_path / "opt/venv/bin/python"
+    pip = tmp_path / "opt/venv/bin/pip"
     worker.parent.mkdir(parents=True)
     names = ("apt-get", "useradd", "install", "git", "python3", "chown")
     for path in (*(programs / name for name in names), worker, pip):
@@ -115,7 +119,8 @@ def test_offer_result_requires_consent_and_links_record(hub: Hub, make_request: 
     settings = settings.model_copy(update={"private_store": str(tmp_path / "private")})
     request = make_request(share=True)
     by_owner = Pseudonyms(settings).owner_mark(request.model_id.partition("/")[0], request.key)
-    stranger, request = request.evolve(owner_mark="0" * 16), request.evolve(owner_mark=by_owner)
+    stranger = request.evolve(owner_mark="0" * 16)
+    request = request.evolve(owner_mark=by_owner)
     result = result_of(request)
     whole = result.evolve(dataset={**result.dataset.model_dump(), "split": "test"})
     assert offer_result(request, result, settings) is None, "a sample run is not offered"

@@ -125,7 +125,8 @@ def test_evaluate_reduces_batch_size_if_scores_depend_on_it(
     make_request: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_engine(monkeypatch, BatchVariantEngine, "extractive")
-    benchmark, source = BENCHMARKS["korquad-2"], Source(SAMPLES / "korquad-2", "x", "test")
+    benchmark = BENCHMARKS["korquad-2"]
+    source = Source(SAMPLES / "korquad-2", "x", "test")
     request = make_request(benchmark="korquad-2")
     (tmp_path / "model").mkdir()
     options = options_of(request, tmp_path / "model", benchmark)

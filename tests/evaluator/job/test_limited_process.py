@@ -134,7 +134,8 @@ def test_run_limited_ignores_stop_signals() -> None:
 @pytest.mark.parametrize("kind", ["killed", "time"])
 def test_run_limited_reports_stop(kind: str) -> None:
     """Check that a stop ends the process at once, and that a process killed meanwhile counts as stopped."""
-    stop, began = threading.Event(), time.monotonic()
+    stop = threading.Event()
+    began = time.monotonic()
     threading.Timer(0.3, stop.set).start()
     with pytest.raises(EvaluationStopped):
         run_limited(fail, kind, stop=stop)

@@ -166,7 +166,8 @@ def test_run_restarted_after_kill_gives_same_result(environment: dict[str, str],
         "5",
     ]
     command = [sys.executable, "-m", "tests.support.cli", engine, *arguments, "--fresh", "--out"]
-    out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
+    out = tmp_path / "killed"
+    undisturbed = tmp_path / "undisturbed"
     answers = out / "job/out/answers.jsonl"
     out.mkdir()
 

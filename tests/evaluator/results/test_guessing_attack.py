@@ -57,7 +57,8 @@ class Attacker:
 
     def estimate(self) -> Ints:
         """Return the most likely description of each item, by annealed Gibbs sampling."""
-        rows, weights = np.array(self._rows), 1 / np.array(self._variances)
+        rows = np.array(self._rows)
+        weights = 1 / np.array(self._variances)
         weighted = rows * weights[:, None]
         products = weighted.T @ rows
         letters = len(LETTERS)
@@ -69,7 +70,8 @@ class Attacker:
             temperature = HOTTEST ** (1 - progress)
             noise = self._random.gumbel(size=(ITEMS, letters))
             for item in self._random.permutation(ITEMS):
-                first, old = item * letters, int(current[item])
+                first = item * letters
+                old = int(current[item])
                 block = products[first : first + letters, first : first + letters]
                 change = slopes[first : first + letters] - slopes[first + old]
                 change = change + (block.diagonal() - 2 * block[:, old] + block[old, old]) / 2

@@ -47,7 +47,8 @@ def test_paired_scores_are_coarse_and_reversible() -> None:
 
 
 def test_paired_scores_ignore_order_of_items() -> None:
-    kept, turned = scores("1111110000"), scores("0000111111", ITEMS[::-1])
+    kept = scores("1111110000")
+    turned = scores("0000111111", ITEMS[::-1])
     assert paired_scores(kept, turned, KEY) == paired_scores(kept, kept, KEY)
 
 
@@ -122,7 +123,8 @@ def published_pairs(
 ) -> dict[tuple[int, int], PairedScores]:
     """Publish the submissions one after another and return their public pairs, the later submission first."""
     items = [Item(str(n), "?", "!", cluster=str(n)) for n in range(right.shape[1])]
-    private, place = open_private_store(settings), dict[str, int]()
+    private = open_private_store(settings)
+    place = dict[str, int]()
     found: dict[tuple[int, int], PairedScores] = {}
     for number, (item_right, submitter) in enumerate(zip(right, submitters, strict=True)):
         details: Details = [{"id": i.id, "em_strict": float(r)} for i, r in zip(items, item_right, strict=True)]
@@ -144,14 +146,17 @@ def recovered(guessed: Rights, right: Rights, pairs: dict[tuple[int, int], Paire
     A pair's interval has a half width of about 1.96 √d / n, if d items are right for only one of the two.
     """
     n = guessed.shape[1]
-    rows, values, spread = [*guessed.astype(float)], [*right.sum(axis=1).astype(float)], [0.15] * len(guessed)
+    rows = [*guessed.astype(float)]
+    values = [*right.sum(axis=1).astype(float)]
+    spread = [0.15] * len(guessed)
     for (a, b), pair in pairs.items():
         half = max(0.5, (pair.interval[1] - pair.interval[0] - 5) / 2) * n / 196
         rows.append((guessed[a] ^ guessed[b]).astype(float))
         values.append(half**2)
         spread.append(max(0.5, 5 * half / 2))
     weights = 1 / np.array(spread)
-    known, wanted = np.array(rows) * weights[:, None], np.array(values) * weights
+    known = np.array(rows) * weights[:, None]
+    wanted = np.array(values) * weights
     start = np.full(n, 0.5)
     solved = start + np.linalg.solve(known.T @ known + 4 * np.eye(n), known.T @ (wanted - known @ start))
     return float(((solved > 0.5) == truth).mean())
@@ -180,5 +185,6 @@ def test_with_pairs_reveals_little_to_colluding_accounts(settings: Settings, sto
     right = guessed & truth
     pairs = published_pairs(right, [f"person-{n}" for n in range(ACCOUNTS)], settings, store, make_request)
     assert len(pairs) > 5 * ACCOUNTS
-    alone, together = recovered(guessed, right, {}, truth), recovered(guessed, right, pairs, truth)
+    alone = recovered(guessed, right, {}, truth)
+    together = recovered(guessed, right, pairs, truth)
     assert alone < 0.8 and together < alone + 0.08, (alone, together)

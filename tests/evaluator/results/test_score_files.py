@@ -75,7 +75,8 @@ def test_score_each_benchmark(
 
 
 ZERO = {"ok": 0, "empty": 0, "refused": 0, "truncated": 0, "infra_error": 0}
-ITEM, ANSWER = {"id": "1", "answer": "15개"}, {"id": "1", "text": "15개"}
+ITEM = {"id": "1", "answer": "15개"}
+ANSWER = {"id": "1", "text": "15개"}
 
 
 def test_score_counts_missing_answer_as_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

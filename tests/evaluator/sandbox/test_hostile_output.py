@@ -204,7 +204,8 @@ def test_discard_answers_removes_folders_in_place_of_marks(job: Job) -> None:
 
 def test_run_inference_caps_progress(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[tuple[str, int, int]] = []
-    answered, measured = [{"event": "answered"}] * 12, [{"event": "measured"}] * 6
+    answered = [{"event": "answered"}] * 12
+    measured = [{"event": "measured"}] * 6
     run_as_model(monkeypatch, events(ENVIRONMENT, LOADED, *answered, *measured))
     run_inference(job, 0, 8, 3, lambda *progress: reported.append(progress))
     assert max(done for stage, done, _ in reported if stage == "infer") == 8
@@ -230,7 +231,8 @@ def test_worker_survives_answer_of_line_ends(settings: Settings, dummy_engine: N
     hostile = settings.model_copy(update={"models_dir": settings.work_dir.parent / "models", "limit": 3})
     request = submit(hostile, "tiny/extractive", "korquad-2")
     Worker(hostile).run_pending()
-    store, private = open_store(hostile.store), open_private_store(hostile)
+    store = open_store(hostile.store)
+    private = open_private_store(hostile)
     path = next(path for path in store.snapshot().files if path.startswith("results/"))
     result = EvalResult.model_validate_json(store.read(path, store.head()))
     assert result.answers and result.answers.truncated == 3 and result.request_key == request.key

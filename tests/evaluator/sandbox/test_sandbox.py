@@ -52,7 +52,8 @@ Inside = Callable[..., "subprocess.CompletedProcess[str]"]
 def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Inside:
     """Return a function that runs Python code in the sandbox, with a model to read and a folder to write."""
     monkeypatch.setattr("evaluator.sandbox.policy.detect_backend", lambda: request.param)
-    model, out = tmp_path / "model", tmp_path / "out"
+    model = tmp_path / "model"
+    out = tmp_path / "out"
     for folder in (model, out):
         folder.mkdir()
     (model / "config.json").write_text("{}")
@@ -272,7 +273,8 @@ def test_control_group_of_killed_worker_is_removed(_control_groups: None) -> Non
 def test_new_user_differs_for_each_evaluation(tmp_path: Path) -> None:
     users = []
     for name in ("first", "second"):
-        model, out = tmp_path / name / "model", tmp_path / name / "out"
+        model = tmp_path / name / "model"
+        out = tmp_path / name / "out"
         model.mkdir(parents=True)
         out.mkdir()
         grant_access(out, model, user := new_user())
@@ -285,7 +287,9 @@ def test_new_user_differs_for_each_evaluation(tmp_path: Path) -> None:
 
 def test_grant_access_does_not_follow_link(tmp_path: Path) -> None:
     """Check that a link does not make a file of the operator readable for everyone."""
-    model, out, secret = tmp_path / "model", tmp_path / "out", tmp_path / "secret"
+    model = tmp_path / "model"
+    out = tmp_path / "out"
+    secret = tmp_path / "secret"
     for folder in (model, out):
         folder.mkdir()
     secret.write_text("private")
@@ -428,7 +432,8 @@ def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_pa
 def test_run_reads_model_of_links_in_sandbox(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, built_by: str
 ) -> None:
-    folder, blobs = tmp_path / "models--tiny--x/snapshots/a", tmp_path / "models--tiny--x/blobs"
+    folder = tmp_path / "models--tiny--x/snapshots/a"
+    blobs = tmp_path / "models--tiny--x/blobs"
     folder.mkdir(parents=True)
     blobs.mkdir()
     (blobs / "answer").write_text('{"answer": "read through a link"}')
@@ -525,7 +530,8 @@ with socket.create_server(("127.0.0.1", 0)) as server:
 
 def test_installation_returns_only_environment_or_file(tmp_path: Path) -> None:
     """Check that a script in /data/bin does not expose all of /data."""
-    script, environment = tmp_path / "data/bin/serve.sh", tmp_path / "venv/bin/vllm"
+    script = tmp_path / "data/bin/serve.sh"
+    environment = tmp_path / "venv/bin/vllm"
     for program in (script, environment):
         program.parent.mkdir(parents=True)
         program.write_text("#!/bin/sh\n")

@@ -47,7 +47,8 @@ def test_mean_interval_covers_clustered_scores(truth: float) -> None:
 
 
 def test_mean_interval_covers_partial_scores() -> None:
-    random, inside = np.random.default_rng(3), 0
+    random = np.random.default_rng(3)
+    inside = 0
     for _ in range(500):
         scores = random.beta(8, 2, 300)
         low, high = mean_interval(scores.tolist(), [str(i) for i in range(300)])
@@ -79,7 +80,8 @@ def test_paired_comparison_counts_flips_and_covers_difference() -> None:
     covered = rejected = 0
     for _ in range(100):
         base = random.random(400)
-        first, second = (base < 0.6).astype(float), (np.roll(base, 1) < 0.6).astype(float)
+        first = (base < 0.6).astype(float)
+        second = (np.roll(base, 1) < 0.6).astype(float)
         result = paired_comparison(first.tolist(), second.tolist(), [str(i) for i in range(400)])
         covered += result.interval.low <= 0 <= result.interval.high
         rejected += result.p_value < 0.05

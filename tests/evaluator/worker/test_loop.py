@@ -127,7 +127,8 @@ def test_worker_publishes_signed_statement(two_models: Settings, store: Store) -
     request = submit(two_models, "tiny/one", "ko-vdc")
     Worker(two_models.model_copy(update={"signing_key": SecretStr(private)})).run_pending()
     board = LiveBoard(store)
-    record, envelope = board.result_json(request.key), board.statement(request.key)
+    record = board.result_json(request.key)
+    envelope = board.statement(request.key)
     assert record and envelope
     assert verify_statement(record, envelope, public)["predicate"]["model"]["id"] == "tiny/one"
     page = model_page(board, "tiny/one")
@@ -232,7 +233,8 @@ def test_start_schedule_runs_one_round_at_a_time(
     settings: Settings, dummy_engine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit(settings, "tiny/extractive", "korquad-2")
-    worker, finished = Worker(settings), threading.Event()
+    worker = Worker(settings)
+    finished = threading.Event()
 
     def round_then_set() -> None:
         worker.run_pending()
@@ -374,7 +376,8 @@ def test_worker_retries_publishing_after_store_error(
     """Check an outage and a token that is being replaced."""
     request = submit(settings, "tiny/extractive", "korquad-2")
     monkeypatch.setattr("evaluator.worker.publish.PUBLISH_PAUSE", 1e-6)
-    publish, tries = Queue.publish, []
+    publish = Queue.publish
+    tries = []
 
     def unreachable(queue: Queue, *arguments: object) -> None:
         tries.append(1)
@@ -396,7 +399,8 @@ def test_worker_stops_evaluation_if_lease_is_lost(
 ) -> None:
     settings = _break(settings, tmp_path, "dummy.json", b'{"seconds": 60}', "image-text")
     request = submit(settings, "tiny/image-text", "ko-vdc")
-    queue, heartbeat = Queue(open_store(settings.store)), Queue.heartbeat
+    queue = Queue(open_store(settings.store))
+    heartbeat = Queue.heartbeat
 
     def taken_away(worker_queue: Queue, running: EvalRequest, now: datetime, progress: Progress) -> None:
         if progress.stage == Stage.INFER and running.lease == queue.get(request.key).lease:

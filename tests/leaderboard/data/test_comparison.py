@@ -32,7 +32,8 @@ def test_difference_interval_covers_true_difference(a: float, b: float, n: int) 
 
     covered = 0
     for _ in range(1000):
-        (first, first_interval), (second, second_interval) = sampled(a), sampled(b)
+        first, first_interval = sampled(a)
+        second, second_interval = sampled(b)
         low, high = difference_interval((first, second), first_interval, second_interval)
         covered += low <= 100 * (a - b) <= high
     assert 930 <= covered <= 985
@@ -71,7 +72,8 @@ def test_compare_verdicts_follow_intervals(board: LiveBoard) -> None:
 def test_compare_widens_intervals_for_more_models(board: LiveBoard) -> None:
     (two,) = compare(board.view().boards, ["o/high", "o/near"])
     (three,) = compare(board.view().boards, ["o/high", "o/near", "o/far"])
-    first, second = two.differences[0].interval, three.differences[0].interval
+    first = two.differences[0].interval
+    second = three.differences[0].interval
     assert first and second and second.low < first.low < first.high < second.high
 
 

@@ -98,7 +98,8 @@ def test_overall_counts_a_family_once(make_request: Make) -> None:
         return ranked(rows, benchmark)
 
     few, many = ({name: board(name, n) for name in ("ko-vqa", "ko-vdc")} for n in (1, 9))
-    before, after = overall(few), overall(many)
+    before = overall(few)
+    after = overall(many)
     assert {model: after[model] for model in before} == before
     assert all(after[f"x/{n}"] == {"image": 50.0} for n in range(9)), "ahead of o/b, behind o/a"
 
@@ -140,7 +141,8 @@ def test_changes_list_last_week(board: LiveBoard) -> None:
 
 
 def test_refresh_reuses_unchanged_boards(board: LiveBoard, store: Store, make_request: Make) -> None:
-    before, version = board.view(), board.version
+    before = board.view()
+    version = board.version
     more = evaluated(make_request(benchmark="ko-vqa"), 20.0)
     store.commit({more.path: more.to_bytes()}, store.head(), "more")
     after = board.refresh()

@@ -67,7 +67,8 @@ def test_base_difference_uses_base_in_same_mode(make_request: Make) -> None:
 
 
 def test_rank_changes_match_ranking_of_older_rows(make_request: Make) -> None:
-    rng, since = random.Random(5), datetime.now(UTC) - timedelta(days=10)
+    rng = random.Random(5)
+    since = datetime.now(UTC) - timedelta(days=10)
     results = [
         evaluated(
             make_request(model_id=f"o/m{rng.randrange(30)}", benchmark="ko-vqa"), float(rng.randrange(10, 40)), age
@@ -83,7 +84,8 @@ def test_rank_changes_match_ranking_of_older_rows(make_request: Make) -> None:
                 ranks.setdefault(r.row.model, r.rank)
         return ranks
 
-    before, after = best_ranks([r for r in rows if (r.date or 0) < since.timestamp()]), best_ranks(rows)
+    before = best_ranks([r for r in rows if (r.date or 0) < since.timestamp()])
+    after = best_ranks(rows)
     changes = rank_changes({"ko-vqa": ranked(rows, "ko-vqa")}, since)
     assert {(c.model, c.before, c.after) for c in changes} == {
         (model, before.get(model), rank) for model, rank in after.items() if rank != before.get(model)
@@ -144,7 +146,8 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
     rng = random.Random(5)
     rows = []
     for _ in range(60):
-        score, half = rng.uniform(20, 80), rng.uniform(0.5, 15)
+        score = rng.uniform(20, 80)
+        half = rng.uniform(0.5, 15)
         made = row(make_request(benchmark="ko-vdc"), score)
         rows.append(replace(made, intervals={"em_strict": (score - half, score + half)}))
     board = ranked(rows, "ko-vdc")

@@ -81,7 +81,9 @@ def test_queue_tab_shows_silent_worker(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
-    queue, board, now = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats), datetime.now(UTC)
+    queue = Queue(store, heartbeats=heartbeats)
+    board = LiveBoard(store, heartbeats)
+    now = datetime.now(UTC)
     queue.submit(make_request())
     running = claimed(queue, now)
     seen = set()
@@ -103,7 +105,8 @@ def test_queue_version_changes_when_worker_falls_silent(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
-    queue, board = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats)
+    queue = Queue(store, heartbeats=heartbeats)
+    board = LiveBoard(store, heartbeats)
     queue.submit(make_request())
     running = claimed(queue, datetime.now(UTC))
     queue.heartbeat(running, datetime.now(UTC), Progress(stage=Stage.INFER))
@@ -212,7 +215,8 @@ def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv("HANNUN_WORKER", "off")
-    threshold, on_end = gc.get_threshold(), signal.getsignal(signal.SIGTERM)
+    threshold = gc.get_threshold()
+    on_end = signal.getsignal(signal.SIGTERM)
     try:
         assert main() == 0
     finally:

@@ -13,7 +13,8 @@ from leaderboard.web.late_app import LateApp
 
 
 def test_early_requests_wait_and_the_lifespan_is_left() -> None:
-    may_be_made, events = Event(), list[str]()
+    may_be_made = Event()
+    events = list[str]()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -70,7 +70,8 @@ def test_metrics_report_queue(
 def test_metrics_report_paused_worker(
     http: TestClient, board: LiveBoard, store: Store, heartbeats: Heartbeats, make_request: Make
 ) -> None:
-    queue, now = Queue(store), datetime.now(UTC)
+    queue = Queue(store)
+    now = datetime.now(UTC)
     queue.submit(make_request())
     heartbeats.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
     board.refresh()

@@ -677,7 +677,8 @@ def test_board_is_alive_while_all_threads_are_busy(slow_page: SlowPage, quiet_bo
 
 def test_slow_checks_of_one_network_do_not_block_others(quiet_board: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve checks with templates that take long made an honest one wait for 52 s."""
-    entered, go_on = Semaphore(0), Event()
+    entered = Semaphore(0)
+    go_on = Event()
 
     def check(self: SubmissionService, submission: Submission, submitter: object = None) -> Report:
         entered.release()
@@ -706,7 +707,8 @@ def test_slow_checks_of_one_network_do_not_block_others(quiet_board: str, monkey
 
 def test_program_may_not_submit_twice_at_the_same_time() -> None:
     visitors = Visitors("off")
-    here, there = SimpleNamespace(host="192.0.2.1"), SimpleNamespace(host="192.0.2.2")
+    here = SimpleNamespace(host="192.0.2.1")
+    there = SimpleNamespace(host="192.0.2.2")
     with (
         visitors.program_turn(here) as first,
         visitors.program_turn(here) as again,

@@ -45,7 +45,8 @@ def test_status_fits_on_one_screen(
     filled: dict[str, EvalRequest], heartbeats: Heartbeats, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = datetime.now(UTC)
-    before, until = now - timedelta(hours=3), now + timedelta(hours=1)
+    before = now - timedelta(hours=3)
+    until = now + timedelta(hours=1)
     heartbeats.report_presence(Presence(worker="gpu-1", seen_at=before))
     heartbeats.pause(Pause(worker="gpu-1", code=FailureCode.DISK_FULL, since=before, until=until))
     assert main(["status"]) == 0
@@ -65,7 +66,8 @@ def test_verify_names_problems(
     store: Store, filled: dict[str, EvalRequest], private: PrivateStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = store.snapshot().files
-    done, wrong = filled["done"], filled["wrong"]
+    done = filled["done"]
+    wrong = filled["wrong"]
     result = next(path for path in files if path.startswith("results/"))
     failed = next(path for path in files if path.startswith("requests/failed/"))
     twice = {failed.replace("failed", "quarantined"): store.read(failed, store.head())}

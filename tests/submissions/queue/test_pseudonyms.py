@@ -121,7 +121,8 @@ def test_erase_keeps_used_quota(service: SubmissionService, settings: Settings, 
 
 def test_name_of_ignores_broken_record(settings: Settings, private: PrivateStore) -> None:
     pseudonyms = Pseudonyms(settings)
-    broken, other = pseudonyms.find_or_make(NAME), pseudonyms.find_or_make("another")
+    broken = pseudonyms.find_or_make(NAME)
+    other = pseudonyms.find_or_make("another")
     private.write(next(path for path in private.paths("people") if NAME.encode() in private.read(path)), b"{")
     assert pseudonyms.name_of(other) == "another" and pseudonyms.name_of(broken) is None
     assert pseudonyms.find_or_make(NAME) != broken

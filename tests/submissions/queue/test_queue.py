@@ -85,7 +85,9 @@ def test_fail_retries_only_infrastructure_failures(queue: Queue, make_request: M
 
 def test_submit_all_makes_one_commit(queue: Queue, make_request: Make) -> None:
     before = len(list(queue.store.history(queue.store.head())))
-    known, first, second = make_request(), make_request(), make_request()
+    known = make_request()
+    first = make_request()
+    second = make_request()
     queue.submit(known)
     refusals = queue.submit_all([first, known, second, first])
     assert [refusal and refusal.refusal for refusal in refusals] == [None, RefusalCode.SUBMITTED] * 2
@@ -96,7 +98,9 @@ def test_submit_all_makes_one_commit(queue: Queue, make_request: Make) -> None:
 def test_submit_all_batches_concurrent_forms(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Submit 50 forms at once: each returns only after its commit, and two commits hold all of them."""
     forms = [[make_request() for _ in range(4)] for _ in range(50)]
-    commit, landed, all_wait = GitStore.commit, list[str](), threading.Event()
+    commit = GitStore.commit
+    landed = list[str]()
+    all_wait = threading.Event()
 
     def slow(store: GitStore, *arguments: Any) -> str:
         assert all_wait.wait(60)
@@ -212,12 +216,10 @@ def test_waits_uses_models_of_similar_size(queue: Queue, make_request: Make) -> 
     for minutes in (9, 10, 30):
         measured(7_000_000_000, minutes)
     measured(300_000_000, 2)
-    small, first, second, other = (
-        make_request(params=500_000_000, submitted_by="a"),
-        make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=1)),
-        make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=2)),
-        make_request(params=8_000_000_000, benchmark="ko-vqa", engine="chat", submitted_by="b"),
-    )
+    small = make_request(params=500_000_000, submitted_by="a")
+    first = make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=1))
+    second = make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=2))
+    other = make_request(params=8_000_000_000, benchmark="ko-vqa", engine="chat", submitted_by="b")
     for request in (small, first, second, other):
         queue.submit(request)
     expected = waits(queue.rows(), NOW)

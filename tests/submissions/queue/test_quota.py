@@ -93,11 +93,9 @@ def test_submit_ignores_cancelled_request(queue: Queue, make_request: Make) -> N
 
 def test_submit_shares_quota_within_organisation(queue: Queue, make_request: Make) -> None:
     """Check that members share a quota for the organisation's models and that strangers use their own."""
-    kim, lee, stranger = (
-        Submitter("kim", frozenset({"lab"})),
-        Submitter("lee", frozenset({"lab", "club"})),
-        Submitter("stranger"),
-    )
+    kim = Submitter("kim", frozenset({"lab"}))
+    lee = Submitter("lee", frozenset({"lab", "club"}))
+    stranger = Submitter("stranger")
 
     def mark(owner: str, key: str) -> str:
         return sha256(f"{owner} {key}".encode()).hexdigest()

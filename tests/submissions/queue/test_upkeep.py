@@ -65,7 +65,8 @@ def test_tidy_if_due_runs_once_a_week(url: str, private: PrivateStore) -> None:
 
 def test_tidy_keeps_concurrent_writes(url: str) -> None:
     """Let three writers count while the history is squashed repeatedly: no step is lost or repeated."""
-    steps, store = 4 if url.startswith("hf://") else 12, open_store(url)
+    steps = 4 if url.startswith("hf://") else 12
+    store = open_store(url)
     store.commit({f"{n}.json": b"0" for n in range(3)}, store.head(), "start")
     errors: list[BaseException] = []
 
@@ -142,7 +143,8 @@ def test_tidy_keeps_old_objects_for_readers(tmp_path: Path) -> None:
         store.commit({"a": b"%d" % number, "b": b"-"}, store.head(), "a")
     for path in Path(store.url).rglob("objects/??/*"):
         os.utime(path, (1, 1))
-    before, reader = store.head(), GitStore(Path(store.url))
+    before = store.head()
+    reader = GitStore(Path(store.url))
     store.tidy()
     assert reader.read("a", before) == b"2" and reader.snapshot(before).files.keys() == {"a", "b"}
 

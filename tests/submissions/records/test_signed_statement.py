@@ -47,7 +47,8 @@ def test_verify_statement_accepts_its_record(result: EvalResult, keys: tuple[str
 
 
 def test_verify_statement_rejects_other_record_key_and_envelope(result: EvalResult, keys: tuple[str, bytes]) -> None:
-    record, signed = result.to_bytes(), sign(result, keys[0])
+    record = result.to_bytes()
+    signed = sign(result, keys[0])
     envelope = json.loads(signed)
     other = base64.b64encode(json.dumps(statement_of(result) | {"more": 1}).encode()).decode()
     for content, statement, message in (
@@ -79,7 +80,8 @@ def test_sign_accepts_only_ed25519_key(result: EvalResult, monkeypatch: pytest.M
 def test_verify_command_checks_files(
     result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record, key = tmp_path / "r.json", tmp_path / "key.pem"
+    record = tmp_path / "r.json"
+    key = tmp_path / "key.pem"
     record.write_bytes(result.to_bytes())
     (tmp_path / "r.intoto.json").write_bytes(sign(result, keys[0]))
     key.write_bytes(keys[1])
@@ -97,7 +99,8 @@ def test_verify_command_checks_files(
 def test_verify_command_rejects_deep_or_endless_input(
     content: str, result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record, key = tmp_path / "r.json", tmp_path / "key.pem"
+    record = tmp_path / "r.json"
+    key = tmp_path / "key.pem"
     record.write_bytes(result.to_bytes())
     key.write_bytes(keys[1])
     (tmp_path / "r.intoto.json").write_text(content)

@@ -120,7 +120,8 @@ def _squashed(store: GitStore) -> set[Ref]:
 def test_snapshot_fetches_emptied_mirror_again(step: str, hub: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty the mirror by another process right before one of the reader's steps."""
     url = "hf://datasets/org/store"
-    reader, other = open_store(url), open_store(url)
+    reader = open_store(url)
+    other = open_store(url)
     reader.commit({"a.json": b"1"}, reader.head(), "a")
     head = reader.snapshot().head
     assert reader.read("a.json", head) == b"1"

@@ -281,7 +281,8 @@ def test_queue_rows_are_complete_for_concurrent_first_reads(git: GitStore) -> No
     """Check a past race in which a segment counted as read before its rows were known."""
     quarantine_many(git)
     for _ in range(10):
-        queue, together = Queue(GitStore(Path(git.url))), threading.Barrier(4)
+        queue = Queue(GitStore(Path(git.url)))
+        together = threading.Barrier(4)
 
         def read(queue: Queue = queue, together: threading.Barrier = together) -> int:
             together.wait()
@@ -316,7 +317,8 @@ def test_queue_ignores_index_rows_of_other_blobs(git: GitStore) -> None:
 
 def test_queue_reader_recovers_from_failed_read(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
     quarantine_many(git)
-    reader, snapshot = queue_reader(git), git.snapshot()
+    reader = queue_reader(git)
+    snapshot = git.snapshot()
 
     with monkeypatch.context() as patch:
         patch.setattr(git, "read", unreachable)

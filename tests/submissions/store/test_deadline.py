@@ -19,7 +19,8 @@ def test_run_returns_value_and_raises_error() -> None:
 
 
 def test_run_abandons_hanging_calls_up_to_limit() -> None:
-    deadline, end = Deadline(), Event()
+    deadline = Deadline()
+    end = Event()
     of_other_tests = set(enumerate_threads())  # calls that they abandoned may hang for longer
     for _ in range(MAX_ABANDONED):
         with pytest.raises(TimeoutError, match="no answer within"):

@@ -157,7 +157,8 @@ def test_commit_on_newer_parent_is_decided_again(hub: Hub, make_request: Make, a
     """The Hub stores the claim of a second worker on the claim of the first: only the first has the request."""
     request = make_request()
     Queue(open_store(URL)).submit(request)
-    first, second = Queue(open_store(URL)), Queue(open_store(URL))
+    first = Queue(open_store(URL))
+    second = Queue(open_store(URL))
 
     def claim_first() -> None:
         assert first.claim("first", NOW)
@@ -177,7 +178,8 @@ def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, m
     record = json.loads(result_of(request).to_bytes())
     files: dict[str, bytes | None] = {}
     for number in range(10_000):
-        key, name = f"{number:032x}", f"owner-{number % 50}/model-{number // 50 % 20}"
+        key = f"{number:032x}"
+        name = f"owner-{number % 50}/model-{number // 50 % 20}"
         row = record | {"request_key": key, "config": record["config"] | {"model_name": name}}
         files[f"results/{name}/{key}.json"] = json.dumps(row).encode()
     git = hub.store("org/store")
@@ -260,7 +262,8 @@ def test_token_file_is_read_again_by_open_stores(bucket: str, tmp_path: Path, mo
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
     settings = Settings(store=URL, private_store=bucket, work_dir=tmp_path, hub_token_file=file)
-    store, private = open_store(settings.store, settings), open_private_store(settings)
+    store = open_store(settings.store, settings)
+    private = open_private_store(settings)
     store.commit({"requests/a.json": b"1"}, store.head(), "first")
     file.write_text("hf_revoked")
     with pytest.raises(StoreError, match="401"):

@@ -89,7 +89,8 @@ def test_queue_reader_forgets_rows_dropped_from_index(
 ) -> None:
     monkeypatch.setattr("submissions.store.index.FORGET_AFTER_ROWS", 4)
     monkeypatch.setattr("submissions.store.index.queue_segment", lambda _: f"{QUEUE}all.jsonl")
-    queue, most = Queue(store), 0
+    queue = Queue(store)
+    most = 0
     for week in range(30):
         now = NOW + timedelta(weeks=week)
         queue.submit(make_request(submitted_at=now))
@@ -156,7 +157,8 @@ def test_rebuild_index_keeps_concurrent_writes(
     monkeypatch.setattr("submissions.store.index.SEGMENTS_PER_COMMIT", 1)
     before = sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key)
     filled.commit(dict.fromkeys(segments(filled, "index/")), filled.head(), "lose the index")
-    real, request = index.reindexed, make_request()
+    real = index.reindexed
+    request = make_request()
 
     def meanwhile(*arguments: Any) -> Any:
         found = real(*arguments)

@@ -57,7 +57,8 @@ def test_history_is_newest_first(url: str) -> None:
 
 
 def test_tidy_keeps_files_and_drops_history(url: str) -> None:
-    store, reader = open_store(url), open_store(url)
+    store = open_store(url)
+    reader = open_store(url)
     head = store.head()
     for number in range(3):
         head = store.commit({"record": b"%d" % number, "other": b"-"}, head, "record")
@@ -82,7 +83,8 @@ def test_commit_rejects_stale_parent(url: str) -> None:
 
 
 def test_commit_rejects_identical_content_on_stale_parent(url: str) -> None:
-    store, start = open_store(url), open_store(url).head()
+    store = open_store(url)
+    start = open_store(url).head()
     store.commit({"claim": b"me"}, start, "claim")
     with pytest.raises(ConflictError):
         open_store(url).commit({"claim": b"me"}, start, "claim")
@@ -103,7 +105,8 @@ def test_snapshot_reads_only_changed_folders(tmp_path: Path, monkeypatch: pytest
     head = store.commit({f"{n}/record": b"1" for n in range(5)}, store.head(), "records")
     store.snapshot()
     store.commit({"0/record": b"2"}, head, "one")
-    entries, read = git._entries, list[str]()
+    entries = git._entries
+    read = list[str]()
 
     def recording(*arguments: Any) -> Any:
         read.append(arguments[1])
@@ -115,7 +118,8 @@ def test_snapshot_reads_only_changed_folders(tmp_path: Path, monkeypatch: pytest
 
 
 def test_snapshot_lists_changes_since_previous(url: str) -> None:
-    store, other = open_store(url), open_store(url)
+    store = open_store(url)
+    other = open_store(url)
     first = store.commit({"a/1": b"1", "a/2": b"2", "b": b"3", "c": b"4"}, store.head(), "first")
     before = store.snapshot()
     second = other.commit({"a/1": None, "a/2": b"5", "b": None, "b/1": b"6", "c": b"4"}, first, "second")
@@ -202,7 +206,8 @@ def test_git_command_reads_store(tmp_path: Path) -> None:
 
 
 def test_transact_decides_again_after_conflict(url: str) -> None:
-    store, rival = open_store(url), open_store(url)
+    store = open_store(url)
+    rival = open_store(url)
     seen: list[set[str]] = []
 
     def decide(snapshot: Snapshot) -> tuple[dict[str, bytes], str, int]:
@@ -230,7 +235,8 @@ def test_claim_rejects_request_if_folder_is_full(
     store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("submissions.store.folders.ENTRIES_PER_FOLDER", 4)
-    queue, request = Queue(store), make_request()
+    queue = Queue(store)
+    request = make_request()
     queue.submit(request)
     folder = f"requests/finished/{request.key[:2]}"
     full = store.commit({f"{folder}/{n:032x}.json": b"{}" for n in range(4)}, store.head(), "many")

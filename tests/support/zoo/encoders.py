@@ -75,8 +75,10 @@ def fast_words() -> Any:
     return framed(made, *ROBERTA_FRAME, double=True)
 
 
-BERT_FIRST, BERT_FRAME = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"), ("[CLS]", "[SEP]")
-ROBERTA_FIRST, ROBERTA_FRAME = ("<s>", "<pad>", "</s>", "<unk>"), ("<s>", "</s>")
+BERT_FIRST = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+BERT_FRAME = ("[CLS]", "[SEP]")
+ROBERTA_FIRST = ("<s>", "<pad>", "</s>", "<unk>")
+ROBERTA_FRAME = ("<s>", "</s>")
 ALBERT_FIRST = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
 XLNET_FIRST = ("<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>")
 BERT = words("BertTokenizer", BERT_FIRST, BERT_FRAME, types=True)

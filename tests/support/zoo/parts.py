@@ -30,7 +30,8 @@ def save(folder: Path, model: Any, processor: Any, *, end: int | None = None) ->
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def teach(model: Any, ids: Sequence[int]) -> None:
     """Make each of these tokens the likeliest after the one before. The head must not be tied to the embeddings."""
-    embeddings, head = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    embeddings = model.get_input_embeddings().weight
+    head = model.get_output_embeddings().weight
     for before, after in pairwise(ids):
         embeddings[before] *= 1 / embeddings[before].std()
         head[after] += embeddings[before] / 8

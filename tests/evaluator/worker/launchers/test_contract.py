@@ -37,7 +37,8 @@ def when_answered(place: Place, count: int, act: Callable[[], None], monkeypatch
     """
     done: list[bool] = []
     once = threading.Lock()
-    hold, update = JobLauncher._extend_lease, AnswerBackup.update
+    hold = JobLauncher._extend_lease
+    update = AnswerBackup.update
 
     def look() -> None:
         with once:  # several threads may call this
@@ -93,7 +94,8 @@ def test_launcher_collects_result(place: Place, monkeypatch: pytest.MonkeyPatch)
 
 def test_launcher_stop_returns_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.answers_end_after(7)
-    request, worker = submit(place.settings, "tiny/image-text", "ko-vdc"), Worker(place.settings)
+    request = submit(place.settings, "tiny/image-text", "ko-vdc")
+    worker = Worker(place.settings)
     when_answered(place, 7, worker.stop, monkeypatch)
     worker.run_pending()
     after = queue_of(place.settings).get(request.key)
@@ -108,7 +110,8 @@ def test_launcher_preemption_returns_request(place: Place, monkeypatch: pytest.M
     if not (send_preemption := place.preempt):
         pytest.skip("this launcher reports no preemptions")
     place.answers_end_after(7)
-    request, worker = submit(place.settings, "tiny/image-text", "ko-vdc"), Worker(place.settings)
+    request = submit(place.settings, "tiny/image-text", "ko-vdc")
+    worker = Worker(place.settings)
 
     def preempt() -> None:
         send_preemption()
@@ -123,7 +126,8 @@ def test_launcher_preemption_returns_request(place: Place, monkeypatch: pytest.M
 
 def test_launcher_retries_job_without_result(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.answers_end_after(7)
-    request, worker = submit(place.settings, "tiny/image-text", "ko-vdc"), Worker(place.settings)
+    request = submit(place.settings, "tiny/image-text", "ko-vdc")
+    worker = Worker(place.settings)
 
     def kill() -> None:
         place.kill(request.key)

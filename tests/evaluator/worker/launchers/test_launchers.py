@@ -54,7 +54,8 @@ def test_claimed_run_keeps_lease_extended_by_launcher(
 
 def test_device_pool_serves_waiting_jobs_in_order() -> None:
     gigabyte = 10**9
-    pool, soon = DevicePool([Device(str(n), 80 * gigabyte) for n in range(3)]), timedelta(milliseconds=5)
+    pool = DevicePool([Device(str(n), 80 * gigabyte) for n in range(3)])
+    soon = timedelta(milliseconds=5)
     order: list[str] = []
     waited = threading.Event()
 

@@ -52,7 +52,8 @@ def test_shards_give_same_result_as_one_process(place: Place, tmp_path: Path) ->
     assert submit(shards, "tiny/image-text", "ko-vdc").key == request.key
     assert Worker(shards).run_pending() == 1
     nothing_asked_twice(place)
-    one, other = result_of(whole, request.key), result_of(shards, request.key)
+    one = result_of(whole, request.key)
+    other = result_of(shards, request.key)
     assert one.pop("provenance")["kind"] == other.pop("provenance")["kind"] == "verified"
     assert one == other
     assert details_of(whole, request.key) == details_of(shards, request.key)
@@ -62,7 +63,8 @@ def test_shards_keep_answers_of_lost_shard(place: Place, monkeypatch: pytest.Mon
     settings = place.settings.model_copy(update={"shards": {"ko-vdc": 2}, "slots": 2})
     place.settings = settings
     place.answers_end_after(7)
-    request, worker = submit(settings, "tiny/image-text", "ko-vdc"), Worker(settings)
+    request = submit(settings, "tiny/image-text", "ko-vdc")
+    worker = Worker(settings)
 
     def kill() -> None:
         place.answers_end_after(None)
