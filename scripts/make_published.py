@@ -31,6 +31,7 @@ THINKING: dict[Thinking, str] = {"on": "(w/ thinking)", "off": "(w/o thinking)"}
 ROUNDING = 0.0001  # maximum rounding error of a share printed as a percentage with two decimals
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
 ACCURACY = ("accuracy (%)", "(accuracy in the benchmark paper)")  # endings of metrics that are EM in percent
+OTHER_PROMPTS = ("four choices; English and Korean prompt",)  # conditions that are not those of the benchmark
 # Numbers of a part of the questions: name of the set and of the part → axis and bucket.
 PARTS = {
     ("K-Viscuit", "type 1"): ("question_type", "recognition"),
@@ -121,7 +122,8 @@ def _register(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
     titles = {benchmark.card.title: name for name, benchmark in BENCHMARKS.items()}
     groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
-        if row["flag"] == "ok" and row["benchmark"] in titles and row["metric"].endswith(ACCURACY):
+        of_board = row["benchmark"] in titles and row["metric"].endswith(ACCURACY)
+        if of_board and row["flag"] == "ok" and row["conditions"] not in OTHER_PROMPTS:
             setting = (row["benchmark"], row["model"], row["reporter"], row["conditions"], row["source"])
             groups.setdefault(setting, []).append(row)
     for (title, model, reporter, conditions, url), own in groups.items():

@@ -120,6 +120,13 @@ def test_page_marks_reported_score(site: Site, path: str, language: str) -> None
 
 
 @pytest.mark.integration
+def test_leader_is_ahead_only_of_scores_with_intervals(site: Site) -> None:
+    """The best score reported for K-Viscuit has an interval, but the next ones have none."""
+    sentence = html.fromstring(site.get("k-viscuit").content).get_element_by_id("lead").text_content()
+    assert TEXTS["lead_ahead"].ko not in sentence
+
+
+@pytest.mark.integration
 @pytest.mark.parametrize("path", [*ONE_EACH, "embed/ko-vqa", "embed/ko-vqa?n=99"])
 def test_page_with_one_result_of_a_model_shows_measured_one(site: Site, path: str) -> None:
     page = html.fromstring(site.get(path).content)
