@@ -72,7 +72,9 @@ def board_rows(folder: Path) -> Iterator[Measured]:
     store = big_store(folder, MODELS)
     environment = {
         **bare_environment(),
-        **{"HANNUN_STORE": store.url, "HANNUN_WORKER": "off", "HANNUN_AUTH": "off"},
+        "HANNUN_STORE": store.url,
+        "HANNUN_WORKER": "off",
+        "HANNUN_AUTH": "off",
         "FORWARDED_ALLOW_IPS": "127.0.0.1",  # each visitor has its own address
         "MALLOC_ARENA_MAX": "2",  # as in `make serve`
     }

@@ -24,9 +24,14 @@ from submissions.hub_models.architectures import ARCHITECTURES
 
 # Types that transformers maps with chat models but that do not answer questions → what they do.
 NOT_CHAT = {
-    **{"musicgen": "writes sounds", "musicgen_melody": "writes sounds", "moss_transcribe_diarize": "hears speech"},
-    **{"pi0": "moves robots", "evolla": "reads proteins", "shieldgemma2": "classifies images"},
-    **{"gemma4_assistant": "drafts for another model", "gemma4_unified_assistant": "drafts for another model"},
+    "musicgen": "writes sounds",
+    "musicgen_melody": "writes sounds",
+    "moss_transcribe_diarize": "hears speech",
+    "pi0": "moves robots",
+    "evolla": "reads proteins",
+    "shieldgemma2": "classifies images",
+    "gemma4_assistant": "drafts for another model",
+    "gemma4_unified_assistant": "drafts for another model",
     "diffusion_gemma": "takes no plain generation config",
 }
 PUBLISHED_AS = {"Qwen2_5OmniModel"}  # class names in published configs that differ from those in transformers

@@ -14,9 +14,20 @@ MAX_SECONDS = 1800.0  # for one batch; answers that are not finished by then are
 # Settings of a generation config that do not change an answer, or that set the number of answers. Decoding "repository"
 # keeps all others.
 IGNORED_SETTINGS = {
-    *("max_length", "num_return_sequences", "return_dict_in_generate", "prompt_lookup_num_tokens", "cache_config"),
-    *("max_matching_ngram_size", "assistant_early_exit", "output_scores", "output_logits", "output_attentions"),
-    *("output_hidden_states", "cache_implementation", "prefill_chunk_size", "_from_model_config"),
+    "max_length",
+    "num_return_sequences",
+    "return_dict_in_generate",
+    "prompt_lookup_num_tokens",
+    "cache_config",
+    "max_matching_ngram_size",
+    "assistant_early_exit",
+    "output_scores",
+    "output_logits",
+    "output_attentions",
+    "output_hidden_states",
+    "cache_implementation",
+    "prefill_chunk_size",
+    "_from_model_config",
 }
 OPENING_TAG_TOKENS = 12  # new tokens within which the opening tag must appear if an answer starts with reasoning
 

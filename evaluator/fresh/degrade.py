@@ -32,8 +32,14 @@ def _photo(image: Image.Image, chance: random.Random) -> bytes:
     width, height = image.size
     shift = [chance.uniform(0.0, 0.055) for _ in range(8)]
     corners = (
-        *(-shift[0] * width, -shift[1] * height, -shift[2] * width, (1 + shift[3]) * height),
-        *((1 + shift[4]) * width, (1 + shift[5]) * height, (1 + shift[6]) * width, -shift[7] * height),
+        -shift[0] * width,
+        -shift[1] * height,
+        -shift[2] * width,
+        (1 + shift[3]) * height,
+        (1 + shift[4]) * width,
+        (1 + shift[5]) * height,
+        (1 + shift[6]) * width,
+        -shift[7] * height,
     )
     skewed = image.transform(image.size, Image.Transform.QUAD, corners, Image.Resampling.BICUBIC, fillcolor="#6b5f52")
     shade = np.linspace(chance.randint(150, 190), 250, width).astype(np.int32)[None, :, None]

@@ -17,8 +17,25 @@ Layout = Literal[
 ]  # fmt: skip
 # The order in which figures get their layout. In the charts, values are not printed.
 LAYOUTS: tuple[Layout, ...] = (
-    *("table", "bar", "page", "line", "two_pages", "stacked", "table", "dual", "page", "pie"),
-    *("cards", "log", "stacked", "grouped", "page", "map", "line", "area", "pictogram"),
+    "table",
+    "bar",
+    "page",
+    "line",
+    "two_pages",
+    "stacked",
+    "table",
+    "dual",
+    "page",
+    "pie",
+    "cards",
+    "log",
+    "stacked",
+    "grouped",
+    "page",
+    "map",
+    "line",
+    "area",
+    "pictogram",
 )
 TABLES: tuple[Layout, ...] = ("table", "two_pages")
 ONE_YEAR: tuple[Layout, ...] = ("bar", "log", "pie", "pictogram", "map", "cards")

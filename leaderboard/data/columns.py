@@ -89,8 +89,16 @@ MODEL_COLUMNS = (
         default=False,
         numeric=False,
         export=(
-            *("license", "precision", "revision", "thinking", "base_model", "custom_code", "server", "decoding"),
-            *("max_answer_tokens", "max_reasoning_tokens"),
+            "license",
+            "precision",
+            "revision",
+            "thinking",
+            "base_model",
+            "custom_code",
+            "server",
+            "decoding",
+            "max_answer_tokens",
+            "max_reasoning_tokens",
         ),
     ),
 )

@@ -79,8 +79,12 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     scored = [(row.score, row) for row in rows]
     scored.sort(
         key=lambda pair: (
-            *(pair[1].retired is not None, pair[0] is None, pair[1].is_sample),
-            *(pair[1].kind == "reported", -(pair[0] or 0.0), pair[1].model.casefold()),
+            pair[1].retired is not None,
+            pair[0] is None,
+            pair[1].is_sample,
+            pair[1].kind == "reported",
+            -(pair[0] or 0.0),
+            pair[1].model.casefold(),
         )
     )
     found: dict[str, RankedRow] = {}

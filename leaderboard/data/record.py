@@ -44,8 +44,12 @@ def record_json(
         "commitments": [one.model_dump(mode="json") for one in commitments],
         "retired": [
             {
-                **{"key": row.key, "model": row.model, "benchmark": row.benchmark, "score": row.score},
-                **{"reason": one.reason, "since": one.since.isoformat()},
+                "key": row.key,
+                "model": row.model,
+                "benchmark": row.benchmark,
+                "score": row.score,
+                "reason": one.reason,
+                "since": one.since.isoformat(),
                 "until": one.until.isoformat() if one.until else None,
             }
             for one, row in retired_rows(boards, retired)
@@ -55,18 +59,29 @@ def record_json(
 
 def _reproduction(one: Reproduction) -> dict[str, Any]:
     return {
-        **{"model": one.measured.model, "benchmark": one.measured.benchmark, "split": one.measured.split},
-        **{"published_as": one.reported.published_as, "reported": one.reported.score},
-        **{"metric": one.metric, "measured": one.measured.metrics.get(one.metric)},
+        "model": one.measured.model,
+        "benchmark": one.measured.benchmark,
+        "split": one.measured.split,
+        "published_as": one.reported.published_as,
+        "reported": one.reported.score,
+        "metric": one.metric,
+        "measured": one.measured.metrics.get(one.metric),
         "interval": one.measured.intervals.get(one.metric),
-        **{"difference": round(one.difference, 4), "verdict": one.verdict},
-        **{"reported_result": one.reported.key, "measured_result": one.measured.key, **measured_with(one.measured)},
+        "difference": round(one.difference, 4),
+        "verdict": one.verdict,
+        "reported_result": one.reported.key,
+        "measured_result": one.measured.key,
+        **measured_with(one.measured),
     }
 
 
 def measured_with(row: BoardRow) -> dict[str, str | None]:
     """Return how the measured model was run, which may explain a difference."""
     return {
-        **{"precision": row.precision, "server": row.server, "thinking": row.thinking, "decoding": row.decoding},
-        **{"hardware": row.hardware, "revision": row.revision},
+        "precision": row.precision,
+        "server": row.server,
+        "thinking": row.thinking,
+        "decoding": row.decoding,
+        "hardware": row.hardware,
+        "revision": row.revision,
     }

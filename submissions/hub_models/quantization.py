@@ -16,8 +16,21 @@ RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandby
 PACKED_SUFFIXES = ("qweight", "weight_packed", "_blocks")  # tensors that hold several weights in one stored number
 # Tensors that are stored with the weights but are not parameters.
 AUXILIARY_SUFFIXES = (
-    *("scales", "scale", "scale_inv", "zeros", "zero_point", "g_idx", "shape", "absmax", "quant_map", "state"),
-    *("SCB", "weight_format", "bitsandbytes__nf4", "bitsandbytes__fp4", "nested_offset"),
+    "scales",
+    "scale",
+    "scale_inv",
+    "zeros",
+    "zero_point",
+    "g_idx",
+    "shape",
+    "absmax",
+    "quant_map",
+    "state",
+    "SCB",
+    "weight_format",
+    "bitsandbytes__nf4",
+    "bitsandbytes__fp4",
+    "nested_offset",
 )
 
 

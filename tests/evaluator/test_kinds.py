@@ -344,8 +344,12 @@ def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         usage |= {"completion_tokens_details": {"reasoning_tokens": 20}}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         return {
-            **{"id": "1", "object": "chat.completion", "created": 1, "model": "big-2026-11-01"},
-            **{"choices": [choice], "usage": usage},
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "big-2026-11-01",
+            "choices": [choice],
+            "usage": usage,
         }
 
     with serve(app) as url:

@@ -54,7 +54,11 @@ class HubJobLauncher(JobLauncher):
                 )
             log.info(
                 "%s runs on %s (%s): $%.2f an hour, at most %s and $%.2f",
-                *(launch.request.key, flavor.name, flavor.accelerator or "no accelerator", flavor.price, limit),
+                launch.request.key,
+                flavor.name,
+                flavor.accelerator or "no accelerator",
+                flavor.price,
+                limit,
                 flavor.price * limit / timedelta(hours=1),
             )
             return self._client.run(

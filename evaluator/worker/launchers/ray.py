@@ -55,7 +55,8 @@ class RayLauncher(JobLauncher):
         environment = {
             **settings.variables(HOST_ONLY_SETTINGS),
             **settings.secrets,
-            **{"HANNUN_STORE": absolute(settings.store), "HANNUN_PRIVATE_STORE": absolute(settings.private_store)},
+            "HANNUN_STORE": absolute(settings.store),
+            "HANNUN_PRIVATE_STORE": absolute(settings.private_store),
         }
         with _ray_errors():
             self._tasks[launch.name] = _evaluate.options(

@@ -26,16 +26,26 @@ ACCOUNTS: dict[str, dict[str, Any]] = {  # by token
 
 HARDWARE: list[dict[str, Any]] = [
     {
-        **{"name": "cpu-basic", "prettyName": "CPU Basic", "cpu": "2 vCPU", "ram": "16 GB"},
-        **{"accelerator": None, "unitCostUSD": 0.000167},
+        "name": "cpu-basic",
+        "prettyName": "CPU Basic",
+        "cpu": "2 vCPU",
+        "ram": "16 GB",
+        "accelerator": None,
+        "unitCostUSD": 0.000167,
     },
     {
-        **{"name": "a10g-small", "prettyName": "Nvidia A10G - small", "cpu": "4 vCPU", "ram": "15 GB"},
+        "name": "a10g-small",
+        "prettyName": "Nvidia A10G - small",
+        "cpu": "4 vCPU",
+        "ram": "15 GB",
         "accelerator": {"type": "gpu", "model": "A10G", "quantity": "1", "vram": "24 GB", "manufacturer": "Nvidia"},
         "unitCostUSD": 0.016667,
     },
     {
-        **{"name": "a100-large", "prettyName": "Nvidia A100 - large", "cpu": "12 vCPU", "ram": "142 GB"},
+        "name": "a100-large",
+        "prettyName": "Nvidia A100 - large",
+        "cpu": "12 vCPU",
+        "ram": "142 GB",
         "accelerator": {"type": "gpu", "model": "A100", "quantity": "1", "vram": "80 GB", "manufacturer": "Nvidia"},
         "unitCostUSD": 0.041667,
     },

@@ -7,8 +7,23 @@ from scripts.support.serving import python
 from submissions.config.paths import ROOT
 
 HEAVY = (
-    *("torch", "transformers", "pandas", "numpy", "scipy", "gradio", "fastapi", "pydantic", "PIL", "datasets", "lxml"),
-    *("huggingface_hub", "pyarrow", "matplotlib", "plotly", "httpx2", "orjson"),
+    "torch",
+    "transformers",
+    "pandas",
+    "numpy",
+    "scipy",
+    "gradio",
+    "fastapi",
+    "pydantic",
+    "PIL",
+    "datasets",
+    "lxml",
+    "huggingface_hub",
+    "pyarrow",
+    "matplotlib",
+    "plotly",
+    "httpx2",
+    "orjson",
 )
 BLOCK = """
 import sys

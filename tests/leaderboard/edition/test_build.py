@@ -138,7 +138,9 @@ def test_static_space_gets_one_commit_with_changes(
 ) -> None:
     repo = hub.create("spaces/org/board")
     for name, value in {
-        **{"HANNUN_STORE": settings.store, "HANNUN_PRIVATE_STORE": settings.private_store, "HANNUN_HUB_TOKEN": TOKEN},
+        "HANNUN_STORE": settings.store,
+        "HANNUN_PRIVATE_STORE": settings.private_store,
+        "HANNUN_HUB_TOKEN": TOKEN,
         "HANNUN_WORK_DIR": str(settings.work_dir),
     }.items():
         monkeypatch.setenv(name, value)

@@ -131,9 +131,17 @@ def test_named_endpoint_answers_plain_http(http: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/boards/ko-vqa.json", "/boards/ko-vqa.parquet", "/boards/ko-vqa.csv?q=o/done", "/charts/ko-vqa/size.csv"),
-        *("/queue.json", "/record.json", "/feed.xml", "/embed/ko-vqa?lang=en"),
-        *("/requests/{next}.json", "/results/{done}.json", "/results/{done}.lm-eval.json"),
+        "/boards/ko-vqa.json",
+        "/boards/ko-vqa.parquet",
+        "/boards/ko-vqa.csv?q=o/done",
+        "/charts/ko-vqa/size.csv",
+        "/queue.json",
+        "/record.json",
+        "/feed.xml",
+        "/embed/ko-vqa?lang=en",
+        "/requests/{next}.json",
+        "/results/{done}.json",
+        "/results/{done}.lm-eval.json",
     ],
 )
 def test_downloads_have_etag_and_are_compressed(

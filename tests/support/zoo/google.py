@@ -118,8 +118,15 @@ GEMMA3 = Row(
 GEMMA4 = Row(  # as the small ones are: per-layer embeddings, shared keys and values, and an audio encoder
     "gemma4",
     gemma(
-        *("<|turn>", "<turn|>", "<|think|>", "<|channel>", "<channel|>", *GEMMA_4.values(), *GEMMA_4_HEARS.values()),
-        *("<|video|>", "<|tool_response>"),
+        "<|turn>",
+        "<turn|>",
+        "<|think|>",
+        "<|channel>",
+        "<channel|>",
+        *GEMMA_4.values(),
+        *GEMMA_4_HEARS.values(),
+        "<|video|>",
+        "<|tool_response>",
         **GEMMA_4,
         **GEMMA_4_HEARS,
     ),

@@ -126,8 +126,17 @@ Row(  # experts, sinks, sliding windows, a yarn rope
     | of(bos_token_id=None, **SLIDING),
     generation=of(do_sample=True, eos_token_id=[Id("<|return|>"), Id("<|endoftext|>"), Id("<|call|>")]),
     say=[
-        *("assistant", "<|channel|>", "analysis", "<|message|>", "n", "<|end|>"),
-        *("<|start|>", "assistan", "t", FINAL, "a"),
+        "assistant",
+        "<|channel|>",
+        "analysis",
+        "<|message|>",
+        "n",
+        "<|end|>",
+        "<|start|>",
+        "assistan",
+        "t",
+        FINAL,
+        "a",
     ],
 )
 Row(  # hybrid, with today's date and a {% generation %} block; every fourth layer knows no positions

@@ -147,8 +147,11 @@ def test_launcher_kill_leaves_one_result(place: Place) -> None:
     commands = place.settings.commands.model_dump_json() if place.settings.commands else ""
     jobs = place.settings.jobs.model_dump_json() if place.settings.jobs else ""
     variables = {
-        **{"HANNUN_LAUNCHER": place.settings.launcher, "HANNUN_COMMANDS": commands, "HANNUN_JOBS": jobs},
-        **{"HANNUN_STORE": place.settings.store, "HANNUN_PRIVATE_STORE": place.settings.private_store},
+        "HANNUN_LAUNCHER": place.settings.launcher,
+        "HANNUN_COMMANDS": commands,
+        "HANNUN_JOBS": jobs,
+        "HANNUN_STORE": place.settings.store,
+        "HANNUN_PRIVATE_STORE": place.settings.private_store,
     }
     begun = "running" if place.settings.launcher == "local" else "launched"
     with subprocess.Popen(
