@@ -29,7 +29,12 @@ def class_names(model_type: str) -> list[str]:
     names: list[str] = []
     for mapping in MAPPINGS:
         mapped: Any = mapping.get(model_type)
-        kinds = mapped.values() if isinstance(mapped, dict) else mapped if isinstance(mapped, tuple) else [mapped]
+        if isinstance(mapped, dict):
+            kinds = list(mapped.values())
+        elif isinstance(mapped, tuple):
+            kinds = list(mapped)
+        else:
+            kinds = [mapped]
         names += [name for name in kinds if name]
     return names
 

@@ -112,7 +112,12 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
             scores = {"em": values["EM"], "f1": values["F1"]}
             baseline = model.startswith("Baseline")
             human = model == "Human"
-            role = "baseline" if baseline else "human" if human else "model"
+            if baseline:
+                role = "baseline"
+            elif human:
+                role = "human"
+            else:
+                role = "model"
             latency = values.get("latency_ms")
             yield _result("korquad-2", model, scores, own[0]["source"], split, None, role, latency_ms=latency)
 
@@ -167,7 +172,12 @@ def _korquad(rows: list[dict[str, str]], papers: list[dict[str, str]]) -> Iterat
     for row in rows:
         if row["board"] != "main":
             continue
-        role = "model" if row["rank"] != "-" else "human" if row["model"].startswith("Human") else "baseline"
+        if row["rank"] != "-":
+            role = "model"
+        elif row["model"].startswith("Human"):
+            role = "human"
+        else:
+            role = "baseline"
         yield _result(
             "korquad-2",
             row["model"],

@@ -128,12 +128,13 @@ def _file_sets(row: Row, prefix: str) -> list[dict[str, Any]]:
 
 def _field(records: str, column: str, value: Any, file: str) -> dict[str, Any]:
     repeated = isinstance(value, list)
+    kinds = {bool: "sc:Boolean", int: "sc:Integer"}
     return {
         "@type": "cr:Field",
         "@id": f"{records}/{column}",
         "name": column,
         "description": column,
-        "dataType": "sc:Boolean" if isinstance(value, bool) else "sc:Integer" if isinstance(value, int) else "sc:Text",
+        "dataType": kinds.get(type(value), "sc:Text"),
         **({"repeated": True} if repeated else {}),
         "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
     }

@@ -31,8 +31,12 @@ def _strings(value: Any) -> Iterator[str]:
     """Yield every string in a JSON value, including keys."""
     if isinstance(value, str):
         yield value
-    for part in value if isinstance(value, list) else [*value, *value.values()] if isinstance(value, dict) else []:
-        yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+    elif isinstance(value, dict):
+        for part in (*value, *value.values()):
+            yield from _strings(part)
 
 
 def _folded(text: str) -> str:

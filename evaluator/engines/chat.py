@@ -215,7 +215,13 @@ class ChatEngine:
     def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:
         """Return the answer in the new tokens, without the reasoning."""
         output = read_output(self._tokenizer, tokens.tolist(), self._tags, self._removed, opened=opened)
-        status: AnswerStatus = "truncated" if cut else "ok" if output.answer else "empty"
+        status: AnswerStatus
+        if cut:
+            status = "truncated"
+        elif output.answer:
+            status = "ok"
+        else:
+            status = "empty"
         return Answer(
             p.prompt.id,
             output.answer,

@@ -80,12 +80,15 @@ def _model(result: EvalResult) -> dict[str, Any]:
     # The inference engine behind a remote server is unknown.
     engine = config.server or (None if config.engine == "api" else "transformers")
     version = result.environment.get("transformers")
+    stated: dict[str, Any] = {}
+    if config.organisation:
+        stated["developer"] = config.organisation
+    if config.engine and engine:
+        stated["inference_engine"] = {"name": engine} | ({"version": version} if version else {})
     return {
         "name": config.published_as or config.model_name,
         "id": config.model_name,
-        **({"developer": config.organisation} if config.organisation else {}),
-        **({"inference_engine": {"name": engine, **({"version": version} if version else {})}}
-           if config.engine and engine else {}),
+        **stated,
         "additional_details": {
             "deployment_type": _deployment(config),
             "model_availability": f"{config.weights}_weights" if config.weights else "unknown",

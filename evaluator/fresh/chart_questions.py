@@ -31,7 +31,13 @@ PIE_SHARE = 2  # percentage points that the reading of a sector may be off
 
 
 def estimates(facts: Facts) -> Iterator[Question]:
-    measures = (0, 1) if facts.layout == "dual" else (1,) if facts.layout == "page" else (0,)
+    measures: tuple[int, ...]
+    if facts.layout == "dual":
+        measures = (0, 1)
+    elif facts.layout == "page":
+        measures = (1,)
+    else:
+        measures = (0,)
     for row, year, measure in product(facts.rows, facts.years, measures):
 
         def answer(own: Facts, row: str = row, year: str = year, measure: int = measure) -> str | None:

@@ -153,7 +153,12 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
     rows = tuple(sorted(drawn, key=topic.rows.index))
     groups = {"table": shape.randint(3, 5), "two_pages": shape.randint(6, 8), "map": 12}.get(layout, 0)
     first = shape.randint(2013, 2019)
-    years = 1 if layout in ONE_YEAR else shape.randint(2, 3) if is_table else shape.randint(5, 7)
+    if layout in ONE_YEAR:
+        years = 1
+    elif is_table:
+        years = shape.randint(2, 3)
+    else:
+        years = shape.randint(5, 7)
     if layout in ("grouped", "stacked", "page"):
         years = shape.randint(3, 4)
     if layout == "map":
@@ -166,7 +171,12 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
         year=f"{shape.choice((first - shape.randint(1, 3), first + years + shape.randint(0, 2)))}년",
         group=shape.choice([one for one in DISTRICTS if one not in named]) if groups else None,
     )
-    unknown = BLANKS if is_table else GAPS if layout in GAPPED else 0.0
+    if is_table:
+        unknown = BLANKS
+    elif layout in GAPPED:
+        unknown = GAPS
+    else:
+        unknown = 0.0
     numbers = random_of(seed, number, "values", variant)
     values = _values(numbers, topic, layout, named, rows, spans)
     return Facts(

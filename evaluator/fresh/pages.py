@@ -188,11 +188,10 @@ def _report(facts: Facts) -> tuple[str, Image.Image | None]:
         "　　- 세부 내용은 붙임 참고",
     ]
     text = "".join(f"#{_quoted(line)}\\\n" for line in lines)
-    stamp = (
-        f'#place(top + right, dx: -4mm, dy: 2mm, rotate(-8deg, box(stroke: 1.6pt + rgb("#b3202a"), inset: 5pt, radius: 3pt, text(fill: rgb("#b3202a"), size: 11pt)[{"사본" if facts.style % 2 else "시장 결재"}])))\n'
-        if facts.style >= 4
-        else ""
-    )
+    stamp = ""
+    if facts.style >= 4:
+        words = "사본" if facts.style % 2 else "시장 결재"
+        stamp = f'#place(top + right, dx: -4mm, dy: 2mm, rotate(-8deg, box(stroke: 1.6pt + rgb("#b3202a"), inset: 5pt, radius: 3pt, text(fill: rgb("#b3202a"), size: 11pt)[{words}])))\n'
     table = (
         f"#text(weight: 600)[#{_quoted(f'<표> 연도별 {first.name}')}]\n"
         + _unit_line(facts, (0,))

@@ -73,7 +73,12 @@ def run_inference(
     """
     on_progress("load", answered, total)
     command, environment, policy = _command(job, sandbox, devices)
-    memory = policy.memory_limit if policy else REMOTE_MEMORY if job.options().remote else None
+    if policy:
+        memory = policy.memory_limit
+    elif job.options().remote:
+        memory = REMOTE_MEMORY
+    else:
+        memory = None
     with (
         control_group(memory, MAX_PROCESSES) if memory else nullcontext(NO_GROUP) as group,
         job.log.open("ab") as log,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
@@ -96,7 +96,7 @@ def build_result(
             model_type=task.request.model_type,
             params=task.request.params or environment["params"],
             license=task.request.license,
-            weights="closed" if task.request.api else None if remote else "open",
+            weights=_weights(task),
             engine="api" if api else task.request.engine,
             server=server_name(api.spawn) if api and api.spawn else None,
             api_model=_api_model(answers) if remote else None,
@@ -119,14 +119,7 @@ def build_result(
         inputs=_inputs(answers),
         latency=build_latency(task, answers, singly, environment),
         batch_invariance=_published_invariance(benchmark, invariance, n),
-        generation=Generation(
-            decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
-            max_answer_tokens=task.options.max_new_tokens,
-            max_reasoning_tokens=_reasoning_budget(task) if reasoning else None,
-            dropped=[] if remote or task.options.decoding == "repository" else dropped_settings(task.options.model),
-        )
-        if ENGINES[task.request.engine].generates
-        else None,
+        generation=_generation(task, answers, reasons=bool(reasoning)),
         reasoning=reasoning,
         cost=_cost(task, [*answers, *singly]),
         environment={k: str(v) for k, v in environment.items() if k in ENVIRONMENT},
@@ -177,6 +170,26 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
     )
 
 
+def _weights(task: Task) -> Literal["open", "closed"] | None:
+    """Return whether the weights are open, or None if a server that this board does not know has them."""
+    if task.request.api:
+        return "closed"
+    return None if task.remote else "open"
+
+
+def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Generation | None:
+    """Return how answers were generated, or None if the engine generates none."""
+    if not ENGINES[task.request.engine].generates:
+        return None
+    keeps_settings = task.remote or task.options.decoding == "repository"
+    return Generation(
+        decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
+        max_answer_tokens=task.options.max_new_tokens,
+        max_reasoning_tokens=_reasoning_budget(task) if reasons else None,
+        dropped=[] if keeps_settings else dropped_settings(task.options.model),
+    )
+
+
 def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
     """Return the tokens, device time and price of the answers, or None if a remote server does not report its tokens."""
     asked = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
@@ -185,8 +198,10 @@ def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
     tokens = {"prompt_tokens": prompt, "completion_tokens": completion} if asked else {}
     if task.remote:
         prices = task.options.api.prices if task.options.api else (0.0, 0.0)
-        total = (prompt * prices[0] + completion * prices[1]) / 1e6 if any(prices) else None
-        return Cost(**tokens, total=None if total is None else round(total, 6)) if asked else None
+        if not asked:
+            return None
+        total = round((prompt * prices[0] + completion * prices[1]) / 1e6, 6) if any(prices) else None
+        return Cost(**tokens, total=total)
     used = visible_devices() if task.devices is None else task.devices
     seconds = sum(a.seconds for a in answers)
     devices = len(used) or 1

@@ -158,7 +158,13 @@ def _difference(
     # The parts of a result have no intervals of their own; these suit a mean of scores between 0 and 1.
     comparable = same_rule and metric is not None and metric.is_mean and metric.lowest == 0
     ahead, behind = _parts_ahead(parts, other, error) if comparable else ([], [])
-    verdict: Verdict = "unknown" if interval is None else "ahead" if surely_ahead else "same"
+    verdict: Verdict
+    if interval is None:
+        verdict = "unknown"
+    elif surely_ahead:
+        verdict = "ahead"
+    else:
+        verdict = "same"
     return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind, paired)
 
 

@@ -54,7 +54,12 @@ def shared_before(boards: Boards, since: datetime) -> dict[Inputs, tuple[str, ..
 
 
 def _sort_key(change: RankChange) -> tuple[int, int, str]:
-    kind = 0 if change.before is None else 1 if change.after < change.before else 2
+    if change.before is None:
+        kind = 0
+    elif change.after < change.before:
+        kind = 1
+    else:
+        kind = 2
     return kind, change.after, change.model
 
 

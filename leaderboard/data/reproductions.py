@@ -41,7 +41,13 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
             if score is None or interval is None or (row.thinking and row.thinking != match.thinking):
                 continue
             low, high = interval
-            verdict: Verdict = "higher" if low > reported else "lower" if high < reported else "reproduced"
+            verdict: Verdict
+            if low > reported:
+                verdict = "higher"
+            elif high < reported:
+                verdict = "lower"
+            else:
+                verdict = "reproduced"
             yield Reproduction(row, match, metric, score - reported, (high - low) / 2, verdict)
 
 

@@ -90,5 +90,10 @@ def report_line(report: Report, here: Location) -> Line:
     """Return the message about a check that queued nothing."""
     passed = can_be_submitted(report)
     failed = any(check.refusal for check in report.checks)
-    message = "some_checks_fail" if not passed else "some_benchmarks_fail" if failed else "all_checks_pass"
+    if not passed:
+        message = "some_checks_fail"
+    elif failed:
+        message = "some_benchmarks_fail"
+    else:
+        message = "all_checks_pass"
     return Line(passed, text(message, here.language))

@@ -51,7 +51,11 @@ def _whole(value: float | None) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+    if value is None:
+        return "–"
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}"
 
 
 def _amount(value: float | None) -> str:

@@ -64,7 +64,12 @@ def data_routes(board: LiveBoard) -> APIRouter:
         counts = board.fresh_view().counts
         since = board.stale_since
         state: dict[str, Any] = {str(live): known for live, known in versions(board).items()} | {"counts": counts}
-        state["out_of_reach_since"] = since.isoformat() if since and board.reached else "never" if since else None
+        if since and board.reached:
+            state["out_of_reach_since"] = since.isoformat()
+        elif since:
+            state["out_of_reach_since"] = "never"
+        else:
+            state["out_of_reach_since"] = None
         return Response(to_json(state), media_type=JSON, headers={"Cache-Control": "no-store"})
 
     @router.get("/results/{name}.json")
@@ -98,7 +103,12 @@ def data_routes(board: LiveBoard) -> APIRouter:
     @router.get("/charts/{name}/{kind}.{form}")
     def chart(request: Request, name: str, kind: str, form: str, lang: str = "ko", axis: str = "") -> Response:
         view = board.fresh_view()
-        kinds = [OVERVIEW] if name == "overview" else charts_of(name) if name in view.boards else []
+        if name == "overview":
+            kinds = [OVERVIEW]
+        elif name in view.boards:
+            kinds = charts_of(name)
+        else:
+            kinds = []
         if not kinds:
             raise HTTPException(404, f"no such benchmark; available: {', '.join(('overview', *view.boards))}")
         if kind not in kinds:

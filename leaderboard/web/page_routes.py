@@ -129,7 +129,13 @@ def _redirect(request: Request, language: Language) -> str | None:
     """Return where a request for the overview is redirected to: an old address, or the browser's language."""
     params = dict(request.query_params)
     chosen = params.pop("lang", None)
-    wanted: Language = "ko" if chosen == "ko" else "en" if chosen == "en" else language
+    wanted: Language
+    if chosen == "ko":
+        wanted = "ko"
+    elif chosen == "en":
+        wanted = "en"
+    else:
+        wanted = language
     here = location_of(request, wanted, "")
     params.pop("__theme", None)
     tab = params.pop("tab", "")

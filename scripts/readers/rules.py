@@ -108,7 +108,9 @@ def _named(printed: Printed, text: str, group: str, year: str) -> str:
     if not known:
         return (_in_order(facts.groups, text) if "어디" in text else list(facts.rows))[0]
     order = sorted(known, key=lambda row: -known[row])
-    return order[1 if "두 번째" in text else -1 if "적은" in text else 0]
+    if "두 번째" in text:
+        return order[1]
+    return order[-1 if "적은" in text else 0]
 
 
 def _claim(printed: Printed, text: str) -> bool | None:
@@ -122,7 +124,10 @@ def _claim(printed: Printed, text: str) -> bool | None:
     if "가장" in text and rows and years:
         column = {row: printed.cells.get((group, row, years[0], 0)) for row in facts.rows}
         known = {row: value for row, value in column.items() if value is not None}
-        return (max if "가장 많은" in text else min)(known, key=lambda row: known[row]) == rows[0] if known else None
+        if not known:
+            return None
+        chosen = max if "가장 많은" in text else min
+        return chosen(known, key=lambda row: known[row]) == rows[0]
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
     return values[0] > values[1] if "많았다" in text else values[0] < values[1]

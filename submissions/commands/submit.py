@@ -20,7 +20,12 @@ def check(context: Context) -> int:
     """Print the outcome of every check. Return 2 if one failed."""
     report = _service(context).check(_submission(context))
     for one in report.checks:
-        mark = "-" if one.skipped else "✗" if one.refusal else "✓"
+        if one.skipped:
+            mark = "-"
+        elif one.refusal:
+            mark = "✗"
+        else:
+            mark = "✓"
         benchmark = f" [{one.benchmark}]" if one.benchmark else ""
         print(printable(f"{mark} {CHECKS[one.name].en}{benchmark}{f': {one.detail}' if one.detail else ''}"))
         if one.refusal:

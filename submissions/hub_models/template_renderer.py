@@ -144,7 +144,12 @@ class TemplateRenderer:
             received += piece or b""
             if not piece or len(received) > max_bytes:
                 self.close()
-                what = "does not end" if piece is None else "writes too much" if piece else "ended its process"
+                if piece is None:
+                    what = "does not end"
+                elif piece:
+                    what = "writes too much"
+                else:
+                    what = "ended its process"
                 raise TemplateError(f"the chat template {what}")
         return json.loads(received)
 

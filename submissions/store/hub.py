@@ -333,7 +333,8 @@ class HubStore:
             if not self._mirror.has(head):
                 fresh = time.monotonic() - self._fetched < FRESH_S
                 known = fresh or (since and self._mirror.has(since))
-                self._fetch_once(head, None if known else COMMIT_SEARCH_DEPTH if since else 1)
+                depth = COMMIT_SEARCH_DEPTH if since else 1
+                self._fetch_once(head, None if known else depth)
 
         self._with_retries(lambda: self._on_mirror(attempt))
 

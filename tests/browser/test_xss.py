@@ -29,9 +29,12 @@ def texts(value: Any, place: Place = ()) -> Iterator[Place]:
     """Yield the place of every text in a record, as keys and indices."""
     if isinstance(value, str):
         yield place
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in parts:
-        yield from texts(part, (*place, name))
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from texts(part, (*place, name))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from texts(part, (*place, number))
 
 
 def with_scripts(record: R) -> tuple[R, list[Place]]:

@@ -34,7 +34,8 @@ def main(folder: Path, verb: str, *arguments: str) -> None:
         pod = folder / arguments[2].removeprefix("job-name=")
         if pod.exists():
             code = (pod / "code").read_text() if (pod / "code").exists() else None
-            print("Running" if code is None else "Succeeded" if code.strip() == "0" else "Failed", end="")
+            ended = "Succeeded" if code and code.strip() == "0" else "Failed"
+            print("Running" if code is None else ended, end="")
     elif verb == "delete":
         pod = folder / arguments[-1].removeprefix("job.batch/")
         with suppress(FileNotFoundError, ProcessLookupError):

@@ -114,7 +114,9 @@ def _normalize_balanced(texts: list[str]) -> list[str | None]:
     steps[closing] = -1
     kept = (actions != _DROP) & (np.cumsum(steps, dtype=np.int8) == 0)
     clean = codes[kept].tobytes().decode("utf-16-le", "surrogatepass").lower().split(_SEPARATOR)
-    return [None if place in unsure else text for place, text in enumerate(clean)] if texts else []
+    if not texts:
+        return []
+    return [None if place in unsure else text for place, text in enumerate(clean)]
 
 
 def _is_framing(codes: NDArray[np.uint16], opening: NDArray[np.intp], closing: NDArray[np.intp]) -> NDArray[np.bool_]:

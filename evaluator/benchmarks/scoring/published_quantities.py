@@ -36,7 +36,13 @@ def quantities(text: str) -> Quantities:
             units[literal] = unit if unit and unit in _UNITS else ""
         unit = units[literal]
         plain = literal.replace(",", "")
-        value: int | float | str = float(plain) if "." in plain else int(plain) if len(plain) < MAX_DIGITS else plain
+        value: int | float | str
+        if "." in plain:
+            value = float(plain)
+        elif len(plain) < MAX_DIGITS:
+            value = int(plain)
+        else:
+            value = plain
         written.append(f"{value}{unit}" if unit else value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

@@ -75,7 +75,13 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
             binary = is_binary(base64.b64decode(file["sample"]))
             mode = "lfs" if large or binary or is_lfs(rules, file["path"]) else "regular"
             pointer = Pointer.parse(known) if isinstance(known, bytes) else None
-            oid = pointer.oid if pointer else blob_of(known) if isinstance(known, bytes) else known
+            oid: str | None
+            if pointer:
+                oid = pointer.oid
+            elif isinstance(known, bytes):
+                oid = blob_of(known)
+            else:
+                oid = known
             answer.append({"path": file["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
         return JSONResponse({"files": answer, "commitOid": head})
 

@@ -62,13 +62,12 @@ class RateLimits:
 
     def headers(self, path: str, caller: str) -> tuple[int | None, dict[str, str]]:
         """Count a request. Return the quota if it is exceeded, else None, and the rate limit headers."""
-        kind = (
-            "resolvers"
-            if "/resolve/" in path
-            else "api"
-            if path.startswith("/api/") or "/info/lfs/" in path
-            else "pages"
-        )
+        if "/resolve/" in path:
+            kind = "resolvers"
+        elif path.startswith("/api/") or "/info/lfs/" in path:
+            kind = "api"
+        else:
+            kind = "pages"
         quota = self.quotas.get(kind)
         if quota is None:
             return None, {}

@@ -75,7 +75,11 @@ class Runner:
     def stage(self, job_id: str) -> str:
         if job_id not in self._processes or (code := self._processes[job_id].poll()) is None:
             return "RUNNING"
-        return "CANCELED" if job_id in self._cancelled else "ERROR" if code else "COMPLETED"
+        if job_id in self._cancelled:
+            return "CANCELED"
+        if code:
+            return "ERROR"
+        return "COMPLETED"
 
 
 def serve_jobs(

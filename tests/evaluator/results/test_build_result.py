@@ -139,12 +139,14 @@ def _guesses(count: int) -> tuple[list[Item], list[str]]:
     """Guess with j other quantities for an F1 of 2 / (2 + j) each: an exact sum would reveal which items are right."""
     rng = random.Random(4)
     items = [Item(str(n), "값은?", f"{n + 1000}원", buckets={"domain": str(n // 100)}) for n in range(count)]
-    texts = [
-        ""
-        if n % 100 > 11
-        else f"{n + 1000 if rng.random() < 0.5 else 7}원 " + " ".join(f"{k + 50}원" for k in range(n % 100))
-        for n in range(count)
-    ]
+    texts: list[str] = []
+    for n in range(count):
+        others = n % 100
+        if others > 11:
+            texts.append("")
+        else:
+            first = n + 1000 if rng.random() < 0.5 else 7
+            texts.append(f"{first}원 " + " ".join(f"{k + 50}원" for k in range(others)))
     return items, texts
 
 
