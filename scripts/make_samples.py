@@ -31,8 +31,11 @@ def main() -> None:
     out = args.out or SAMPLES / args.benchmark
     if out.exists():
         sys.exit(f"{out} exists: delete it first, or name another folder with --out")
-    with new_folder(out) as folder:
-        write_samples(BENCHMARKS[args.benchmark], args.items, folder)
+    try:
+        with new_folder(out) as folder:
+            write_samples(BENCHMARKS[args.benchmark], args.items, folder)
+    except NotImplementedError as error:
+        sys.exit(str(error))
     print(f"{len(BENCHMARKS[args.benchmark].load(out))} items in {out}")
 
 

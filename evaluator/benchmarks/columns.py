@@ -53,6 +53,8 @@ class Columns:
         values = source.row[column]
         if not isinstance(values, list):
             raise ValueError(f"column '{column}' must be a list, not {type(values).__name__}")
+        if len(values) < 2:
+            raise ValueError(f"column '{column}' has {len(values)} choices")
         return [source.checked_text(column, value) for value in values]
 
     def _letter(self, answer: str, choices: list[str]) -> str:

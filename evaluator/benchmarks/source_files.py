@@ -50,11 +50,15 @@ def file_of(picture: Picture) -> tuple[bytes, str]:
 
 
 def _ending(content: bytes) -> str:
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as image:
             return f".{str(image.format).lower()}"
+    except UnidentifiedImageError:
+        raise ValueError(
+            f"the embedded picture ({len(content):,} bytes) is in none of the formats {', '.join(FORMATS)}"
+        ) from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise ValueError(f"the embedded picture cannot be read: {error}") from None
 

@@ -126,7 +126,11 @@ def test_choice_benchmark_reads_pictures_in_parquet(tmp_path: Path, stored: Call
         ({"options": ["cat", "dog", "whale"], "label": "cat"}, "four different"),
         ({"options": ["cat", "dog", "whale", None], "label": "cat"}, "column 'options' is empty"),
         ({"place": "sky"}, "unknown place 'sky'"),
-        ({"picture": {"bytes": b"no picture", "path": "1.png"}}, "embedded picture cannot be read"),
+        (
+            {"picture": {"bytes": b"no picture", "path": "1.png"}},
+            "embedded picture (10 bytes) is in none of the formats",
+        ),
+        ({"options": [], "label": "cat"}, "column 'options' has 0 choices"),
         ({"picture": {"bytes": None, "path": "1.png"}}, "image '1.png' is not below"),
         ({"picture": None}, "column 'picture' is empty"),
         ({"picture": []}, "has no picture"),
