@@ -110,11 +110,9 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
                 continue
             values = {row["metric"]: row["value"] for row in own}
             scores = {"em": values["EM"], "f1": values["F1"]}
-            baseline = model.startswith("Baseline")
-            human = model == "Human"
-            if baseline:
+            if model.startswith("Baseline"):
                 role = "baseline"
-            elif human:
+            elif model == "Human":
                 role = "human"
             else:
                 role = "model"
@@ -133,11 +131,13 @@ def _register(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
             groups.setdefault(setting, []).append(row)
     for (title, model, reporter, conditions, url), own in groups.items():
         breakdown: dict[str, dict[str, Bucket]] = {}
-        whole = [row for row in own if (title, row["variant"]) not in PARTS]
+        whole: list[dict[str, str]] = []
         for row in own:
             if part := PARTS.get((title, row["variant"])):
                 axis, bucket = part
                 breakdown.setdefault(axis, {})[bucket] = Bucket(scores={"em": float(row["value"])})
+            else:
+                whole.append(row)
         for row in whole:
             result = _result(
                 titles[title],

@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def write_samples(benchmark: Benchmark, items: int, folder: Path) -> None:
-    """Write an invented sample set in the documented schema. Exits if the benchmark's kind invents none."""
+    """Write an invented sample set in the documented schema. Raises NotImplementedError if the benchmark's kind invents none."""
     (folder / "images").mkdir()
     rows: list[Row] = []
     figures = samples(f"{benchmark.name} sample")

@@ -96,6 +96,9 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
 def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, out: Path) -> Row:
     """Convert a row and store its files in `out`. The converted row names them by relative path."""
     row = benchmark.convert_row(source_row, images)
+    for axis in benchmark.card.axes:
+        if axis.is_closed and row[axis.name] not in axis.buckets:
+            raise ValueError(f"unknown {axis.name} {row[axis.name]!r}")
     if "images" in row:
         row["images"] = [_store_picture(picture, out) for picture in row["images"]]
     if "page" in row:

@@ -157,9 +157,8 @@ def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
     with TemporaryDirectory() as scratch:
         table = Path(scratch) / "rows.parquet"
         rows.to_parquet(table)
-        converted = Path(scratch) / "converted"
         try:
-            imported = import_dataset(benchmark, table, converted)
+            imported = import_dataset(benchmark, table, folder)
         except DataError as error:
             raise DataError(f"{SCHEME}{repo}: {str(error).removeprefix(f'{table}: ')}") from None
         if imported.rejected:
@@ -168,7 +167,6 @@ def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
                 f"{SCHEME}{repo}: {len(imported.rejected):,} rows cannot be used ({location}: {reason}); "
                 "download the dataset and use python -m evaluator import"
             )
-        shutil.copytree(converted, folder, dirs_exist_ok=True)
 
 
 def _extract_images(repo: str, rows: Any, folder: Path) -> Any:

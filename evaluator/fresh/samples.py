@@ -62,11 +62,14 @@ class Sample:
 
     def transcript(self) -> str | None:
         """Return the page in Markdown with an HTML table, or None if it is not a plain table."""
-        return transcript_of(self.facts) if is_plain_table(self.facts) else None
+        has_hanja = self.facts.style % 4 == 0  # which are no sound output
+        if self.facts.layout != "table" or has_hanja:
+            return None
+        return _transcript(self.facts)
 
     def checks(self) -> Iterator[dict[str, Any]]:
         """Yield tests of the sentences and cells of a table, in the form of olmOCR-bench."""
-        return checks_of(self.facts)
+        return _checks(self.facts)
 
 
 def samples(seed: str) -> Iterator[Sample]:
@@ -77,12 +80,7 @@ def samples(seed: str) -> Iterator[Sample]:
             yield Sample(variants, random_of(seed, number, "sample"))
 
 
-def is_plain_table(facts: Facts) -> bool:
-    return facts.layout == "table" and facts.style % 4 != 0  # every fourth style has hanja, which are no sound output
-
-
-def checks_of(facts: Facts) -> Iterator[dict[str, Any]]:
-    """Yield tests of a table's sentences and cells, in the form of olmOCR-bench."""
+def _checks(facts: Facts) -> Iterator[dict[str, Any]]:
     for sentence in (facts.title, f"자료: {facts.source}", *notes_of(facts)):
         yield {"type": "present", "text": sentence, "max_diffs": len(sentence) // 10}
     yield {"type": "absent", "text": f"- {facts.number} -"}
@@ -96,8 +94,7 @@ def checks_of(facts: Facts) -> Iterator[dict[str, Any]]:
         yield {"type": "table", **check}
 
 
-def transcript_of(facts: Facts) -> str:
-    """Return a table's page in Markdown with an HTML table."""
+def _transcript(facts: Facts) -> str:
     years = len(facts.years)
     units = ", ".join(dict.fromkeys(measure.unit for measure in facts.topic.measures))
     heads = "".join(f'<th colspan="{years}">{measure_head(facts, measure)}</th>' for measure in (0, 1))

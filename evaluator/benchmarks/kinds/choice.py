@@ -7,16 +7,16 @@ right choice is at every letter once.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluator.benchmarks.base import QUESTION, Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
-from evaluator.benchmarks.rows import Row, images_in, text_in
+from evaluator.benchmarks.rows import Row, text_in
 from evaluator.benchmarks.scoring.choices import FIRST_ORDER, LETTERS, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.core.data_types import Answer, Item, Prompt, Score
@@ -132,24 +132,20 @@ class Choice(Benchmark):
         return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
+        item = super().item(row, folder)
         choices = choices_in(row)
-        extra = self.scoring_inputs(row)
-        if row.get("answer") is not None:
-            right = _place(text_in(row, "answer"))
-            order = list(range(1, len(choices)))
-            order.insert(right, 0)
-            extra[FIRST_ORDER] = tuple(order)
-            choices = (choices[right], *choices[:right], *choices[right + 1 :])
-        return Item(
-            id=text_in(row, "id"),
-            question=text_in(row, "question") if QUESTION in self.prompt else "",
-            answer=choices[0],
-            images=images_in(folder, row),
-            choices=choices,
-            buckets=self.buckets(row),
-            cluster=row["images"][0],
-            extra=extra,
-        )
+        if row.get("answer") is None:
+            return replace(item, choices=choices)
+        right = choices.index(item.answer)
+        order = list(range(1, len(choices)))
+        order.insert(right, 0)
+        choices = (choices[right], *choices[:right], *choices[right + 1 :])
+        return replace(item, choices=choices, extra={**item.extra, FIRST_ORDER: tuple(order)})
+
+    def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
+        """Return the right choice."""
+        choices = choices_in(row)
+        return choices[0] if row.get("answer") is None else choices[_place(text_in(row, "answer"))]
 
     def item_to_score(self, row: Row) -> Item:
         item = super().item_to_score(row)

@@ -48,7 +48,10 @@ class Quantity(Benchmark):
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question for a printed number."""
         asked = sample.question()
-        return {"question": asked[0], "answer": asked[1]} if asked else None
+        if asked is None:
+            return None
+        question, answer = asked
+        return {"question": question, "answer": answer}
 
     def published_match(self, gold: str, output: str) -> bool:
         """Return whether the published rule accepts an output. By default it must be the gold answer."""
@@ -64,8 +67,11 @@ class Quantity(Benchmark):
             return matches_name(item.question, name, text)
         if strict_match(item.question, item.answer, text):
             return True
+        if self.has_names and is_name(item.answer):
+            return matches_name(item.question, item.answer, text)
         explained = item.answer.partition("(")[0].strip()  # 청소년(만 10~19세)
-        return is_name(explained) and matches_name(item.question, explained, text)
+        is_explained = "(" in item.answer and not quantities(explained).written
+        return is_explained and matches_name(item.question, explained, text)
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
         return {

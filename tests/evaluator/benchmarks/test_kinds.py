@@ -195,6 +195,15 @@ def test_quantity_benchmark_judges_ordinary_wording(tmp_path: Path) -> None:
     assert Weights().prompts(item)[0].text == "단위와 함께 답하세요: 무게는?"
 
 
+def test_quantity_benchmark_takes_names_only_if_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule of a benchmark without names, such as KO-VQA, is not loosened for a gold answer without a number."""
+    item = Weights().item_to_score({"id": "1", "answer": "수박", "question": "가장 무거운 것은?"})
+    answer = Answer("1", "가장 무거운 것은 수박입니다.", "ok", 0.1)
+    assert Weights().score_item(item, [answer]).values["em_strict"] == 0
+    monkeypatch.setattr(Weights, "has_names", True)
+    assert Weights().score_item(item, [answer]).values["em_strict"] == 1
+
+
 def test_fill_leaves_other_braces() -> None:
     assert fill('{"a": {b}} {question}', question="{choices} \\1", choices="x") == '{"a": {b}} {choices} \\1'
 
