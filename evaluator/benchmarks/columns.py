@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from evaluator.benchmarks.rows import Row
 from evaluator.benchmarks.scoring.choices import LETTERS
@@ -30,6 +30,10 @@ class Columns:
     axes: Mapping[str, Read] = field(default_factory=dict)
     folder: str | None = None  # part of the path of a picture, if several have the same name
 
+    def __post_init__(self) -> None:
+        if self.right not in get_args(Right):
+            raise ValueError(f"'right' must be one of {', '.join(get_args(Right))}, not {self.right!r}")
+
     def convert(self, source: SourceRow, images: ImageFolder) -> Row:
         """Convert a row. Raises KeyError or ValueError, naming the column, if it cannot be used."""
         row: Row = {"id": str(source.number) if self.id is None else _read(self.id, source)}
@@ -47,15 +51,23 @@ class Columns:
         return row
 
     def _choices(self, source: SourceRow) -> list[str]:
+        """Return the choices of a row. Raises ValueError, naming the column, unless there are four different ones."""
         if isinstance(self.choices, tuple):
-            return [source.text(column) for column in self.choices]
-        column = str(self.choices)
-        values = source.row[column]
-        if not isinstance(values, list):
-            raise ValueError(f"column '{column}' must be a list, not {type(values).__name__}")
-        if len(values) < 2:
-            raise ValueError(f"column '{column}' has {len(values)} choices")
-        return [source.checked_text(column, value) for value in values]
+            place = ", ".join(self.choices)
+            choices = [source.text(column) for column in self.choices]
+        else:
+            place = str(self.choices)
+            values = source.row[place]
+            if not isinstance(values, list):
+                raise ValueError(f"column '{place}' must be a list, not {type(values).__name__}")
+            choices = [source.checked_text(place, value) for value in values]
+        if len(choices) != len(LETTERS):
+            raise ValueError(f"column '{place}' has {len(choices)} choices and needs four different ones")
+        if repeated := next((choice for choice in choices if choices.count(choice) > 1), None):
+            raise ValueError(
+                f"column '{place}' needs four different choices and repeats {repeated!r}: an answer is not exactly one of them"
+            )
+        return choices
 
     def _letter(self, answer: str, choices: list[str]) -> str:
         try:

@@ -78,9 +78,10 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
         )
         (out / REJECTED).write_text("".join(lines), encoding="utf-8")
     files = sum(1 for path in out.glob("*/*"))
+    items = benchmark.complete(items)
     golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
     imported = Imported(
-        items=benchmark.complete(items),
+        items=items,
         files=files,
         rejected=rejected,
         unmatched=len(golds) - len(_accepted(benchmark, golds)),

@@ -4,6 +4,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,11 @@ def test_choice_benchmark_reads_pictures_in_parquet(tmp_path: Path, stored: Call
         ({"options": ["cat", "cat", "dog", "whale"], "label": "cat"}, "not exactly one of"),
         ({"options": "cat"}, "column 'options' must be a list"),
         ({"options": ["cat", "dog", "whale"], "label": "cat"}, "four different"),
+        (
+            {"options": [*OPTIONS, "cow"], "label": "cat"},
+            "column 'options' has 5 choices and needs four different ones",
+        ),
+        ({"options": ["cat", "dog", "dog", "whale"], "label": "cat"}, "column 'options' needs four different choices"),
         ({"options": ["cat", "dog", "whale", None], "label": "cat"}, "column 'options' is empty"),
         ({"place": "sky"}, "unknown place 'sky'"),
         (
@@ -158,6 +164,32 @@ def test_right_choice_is_named_as_declared(right: Right, label: object, letter: 
     columns = Columns(image="image", choices="options", answer="label", right=right)
     row = {"options": ["0", "10", "2", "3"], "label": label, "image": {"bytes": _png(1), "path": None}}
     assert columns.convert(SourceRow(Path("x"), 7, row), ImageFolder(Path()))["answer"] == letter
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_declarations_fit_together(name: str) -> None:
+    benchmark = BENCHMARKS[name]
+    if benchmark.columns:
+        axes = {axis.name for axis in benchmark.card.axes}
+        assert set(benchmark.columns.axes) == axes, "each axis of the card has a column, and each column an axis"
+    if isinstance(benchmark, Choice):
+        assert "{choices}" in benchmark.prompt, "else no model sees the choices"
+        assert benchmark.columns is None or benchmark.columns.choices
+
+
+def test_misspelt_name_of_right_choice_is_refused() -> None:
+    with pytest.raises(ValueError, match="'right' must be one of text, letter, place, number, not 'leter'"):
+        Columns(image="image", choices="options", answer="label", right="leter")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rotates", [False, True])
+def test_choices_without_answer_have_right_one_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotates: bool
+) -> None:
+    monkeypatch.setattr(Animals, "rotates", rotates)
+    monkeypatch.setattr(Animals, "columns", replace(Animals.columns, answer=None))
+    imported = _imported(tmp_path, [_row(number) for number in range(3)], Animals())
+    assert ([item.answer for item in imported.items], imported.unmatched) == (["cat"] * 3, 0)
 
 
 @pytest.mark.parametrize(
