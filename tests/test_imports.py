@@ -61,7 +61,7 @@ ROOMS = {
         "doctor",
         "commands",
     ],
-    "leaderboard": ["data", "views", "pages", "edition", "web"],
+    "leaderboard": ["facts", "data", "views", "pages", "edition", "web"],
 }
 
 

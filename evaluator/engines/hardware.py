@@ -1,10 +1,12 @@
 """The machine that runs inference: its device, library versions and speed."""
 
 import platform
+import sys
 import time
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from evaluator.engines.options import EngineOptions
 from submissions.config.machine import core_count
@@ -30,6 +32,33 @@ def torch_environment(options: EngineOptions) -> dict[str, str | float]:
         "hardware": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu_name()} × {core_count()}",
         "calibration_ms": calibration_ms(),
     }
+
+
+def reset_peak_gpu_memory() -> None:
+    """Start to measure the peak of GPU memory again, without what earlier batches left in the allocator's cache."""
+    torch = _loaded_torch()
+    if torch is None or not torch.cuda.is_initialized():
+        return
+    torch.cuda.empty_cache()
+    for device in range(torch.cuda.device_count()):
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_gpu_memory() -> int | None:
+    """Return the bytes of GPU memory that this process has reserved at most since the last reset, over all devices.
+
+    Return None if the process runs nothing on a GPU, for example because a server answers. The driver's own memory,
+    about 0.5 GB for each device, is not counted.
+    """
+    torch = _loaded_torch()
+    if torch is None or not torch.cuda.is_initialized():
+        return None
+    return sum(int(torch.cuda.max_memory_reserved(device)) for device in range(torch.cuda.device_count()))
+
+
+def _loaded_torch() -> Any:
+    """Return torch if an engine has imported it, else None. Importing it takes seconds."""
+    return sys.modules.get("torch")
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from filelock import FileLock
 
 from evaluator.core.data_types import MAX_MESSAGE, Answer
 from evaluator.core.errors import EvaluationError
+from evaluator.engines.hardware import peak_gpu_memory, reset_peak_gpu_memory
 from evaluator.engines.load import engine_class, load_engine
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import REMOTE_MEMORY, Job
@@ -90,6 +91,7 @@ def _answer(job: Job, events: TextIO) -> None:
         # Latency is not measured again if a repeated run only regenerates the answers with another batch size.
         measured = job.measured_mark.exists() and all(a.server == build for a in job.latency_answers().values())
         if not measured:
+            reset_peak_gpu_memory()
             with job.latency_file.open("w", encoding="utf-8") as file:
                 failed = False
                 # A remote server needs no warm-up, and charges for each question.
@@ -99,7 +101,7 @@ def _answer(job: Job, events: TextIO) -> None:
                     failed |= answer.status == "infra_error"
                     _emit_event(events, event="measured")
             if not failed:
-                job.measured_mark.touch()
+                job.mark_measured(peak_gpu_memory())
     finally:
         engine.close()
     job.done_mark.touch()

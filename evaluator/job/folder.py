@@ -10,7 +10,7 @@ inference.log   output of the inference process and its libraries
 out/            the only folder that the inference process can write; its content is not trusted to be well-formed:
   answers.jsonl   one line for each answer, appended as they become ready
   single.jsonl    answers to the latency samples: some prompts asked again, one at a time
-  measured        exists once the latency samples are complete
+  measured        exists once the latency samples are complete; holds the bytes of GPU memory they needed at most, if any
   done            exists once everything has been asked
   lock            held by the inference process
 """
@@ -24,9 +24,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from evaluator.core.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.core.errors import EvaluationError
@@ -43,6 +43,8 @@ from submissions.texts.failure_codes import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
+_BYTES: TypeAdapter[int | None] = TypeAdapter(Annotated[int | None, Field(ge=0, le=10**15, strict=True)])
+MAX_DIGITS = 20  # of a number of bytes
 MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer as JSON: text and raw output, up to 6 bytes a character
 REMOTE_MEMORY = 4 * 2**30  # bytes for the process that queries a remote server, which runs without a sandbox
 LOG_TAIL_BYTES = 2**18
@@ -136,6 +138,18 @@ class Job:
     def latency_answers(self) -> dict[str, Answer]:
         """Return the answers to the latency samples, read in the same way as `answers`."""
         return self._read_answers(self.latency_file)
+
+    def mark_measured(self, gpu_memory: int | None) -> None:
+        """Note that the latency samples are complete, and how many bytes of GPU memory they needed at most."""
+        self.measured_mark.write_text(json.dumps(gpu_memory), encoding="utf-8")
+
+    def peak_gpu_memory(self) -> int | None:
+        """Return the bytes of GPU memory that the latency samples needed at most, or None if they needed or noted none."""
+        try:
+            with open_regular_file(self.measured_mark) as file:
+                return _BYTES.validate_json(file.read(MAX_DIGITS))
+        except (OSError, ValueError):  # not measured, or written by code of the model
+            return None
 
     def last_server_message(self) -> str | None:
         """Return the last message of a model server in the log, or None. It may quote a question."""

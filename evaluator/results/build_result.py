@@ -53,7 +53,7 @@ def round_measures(result: EvalResult) -> EvalResult:
 
     return result.evolve(
         config={**result.config.model_dump(), "batch_size": _two_digits(result.config.batch_size)},
-        latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms"),
+        latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms", "gpu_memory_gb"),
         reasoning=rounded(result.reasoning, "tokens_mean", "tokens_per_right"),
         cost=rounded(result.cost, "prompt_tokens", "completion_tokens", "device_seconds", "total"),
         inputs=None,
@@ -73,8 +73,12 @@ def build_result(
     environment: Mapping[str, Any],
     invariance: BatchInvariance | None,
     worker: str | None,
+    gpu_memory: int | None = None,
 ) -> EvalResult:
-    """Return the public record of a scored evaluation."""
+    """Return the public record of a scored evaluation.
+
+    `gpu_memory` is the peak of one question at a time in bytes, or None if it is unknown or no GPU was used.
+    """
     scores = scored.scores
     answers = list(scored.answers.values())
     singly = list(scored.singly.values())
@@ -117,7 +121,7 @@ def build_result(
         dataset=dataset,
         **scored_fields(benchmark, items, scores),
         inputs=_inputs(answers),
-        latency=build_latency(task, answers, singly, environment),
+        latency=build_latency(task, answers, singly, environment, gpu_memory),
         batch_invariance=_published_invariance(benchmark, invariance, n),
         generation=_generation(task, answers, reasons=bool(reasoning)),
         reasoning=reasoning,

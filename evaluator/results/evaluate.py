@@ -84,7 +84,9 @@ def evaluate(
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
-    result = build_result(task, items, scored, dataset, job.environment(), invariance, worker)
+    result = build_result(
+        task, items, scored, dataset, job.environment(), invariance, worker, gpu_memory=job.peak_gpu_memory()
+    )
     if task.benchmark.drawn:  # its answers are published when its seed is
         result = result.evolve(answers_sha256=answers_hash(answer_rows(details)))
     return Evaluation(round_measures(result) if task.request.custom_code else result, details)

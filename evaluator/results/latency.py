@@ -14,9 +14,13 @@ TOTAL_PROTOCOL = "total/questions"
 
 
 def build_latency(
-    task: Task, answers: Sequence[Answer], singly: Sequence[Answer], environment: Mapping[str, Any]
+    task: Task,
+    answers: Sequence[Answer],
+    singly: Sequence[Answer],
+    environment: Mapping[str, Any],
+    gpu_memory: int | None = None,
 ) -> Latency:
-    """Return the latency over the samples asked one at a time.
+    """Return the latency over the samples asked one at a time, and the GPU memory (bytes) that they needed at most.
 
     If the benchmark's protocol is "total", or there are no samples, the mean is over the whole run in batches.
     """
@@ -32,6 +36,7 @@ def build_latency(
         p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # nearest-rank percentile
         hardware=environment.get("hardware", "remote server"),
         calibration_ms=environment.get("calibration_ms"),
+        gpu_memory_gb=round(gpu_memory / 2**30, 2) if gpu_memory else None,
     )
 
 

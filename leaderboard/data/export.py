@@ -6,12 +6,14 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.columns import MODEL_COLUMNS, RUN_COLUMNS
 from leaderboard.data.ranking import RankedRow
+from leaderboard.facts.register import Number
 from submissions.records.index_rows import BoardRow
 
 # A lone sign or a number is not a formula.
@@ -74,6 +76,32 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", to_csv),
     "json": ("application/json", to_json),
     "parquet": ("application/vnd.apache.parquet", to_parquet),
+}
+
+
+def _numbers_to_csv(numbers: Sequence[Number]) -> bytes:
+    return rows_to_csv(map(asdict, numbers), [field.name for field in fields(Number)])
+
+
+def _numbers_to_json(numbers: Sequence[Number]) -> bytes:
+    return json.dumps([asdict(number) for number in numbers], ensure_ascii=False).encode()
+
+
+def _numbers_to_parquet(numbers: Sequence[Number]) -> bytes:
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    schema = pa.schema([(f.name, pa.float64() if f.name == "value" else pa.string()) for f in fields(Number)])
+    buffer = io.BytesIO()
+    write_table(pa.Table.from_pylist([asdict(number) for number in numbers], schema), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+# Formats of the register of published numbers.
+REGISTER_FORMATS: dict[str, tuple[str, Callable[[Sequence[Number]], bytes]]] = {
+    "csv": ("text/csv; charset=utf-8", _numbers_to_csv),
+    "json": ("application/json", _numbers_to_json),
+    "parquet": ("application/vnd.apache.parquet", _numbers_to_parquet),
 }
 
 

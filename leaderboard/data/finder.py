@@ -7,12 +7,12 @@ from typing import get_args
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.families import first_of_families
-from leaderboard.data.licences import Commercial, commercial_use
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import SIZES, Weights, clean_words, find, known_values, size_of
 from leaderboard.data.ranking import rank_text
 from leaderboard.data.skills import SKILLS
 from leaderboard.data.view import View
+from leaderboard.facts.licences import Commercial, commercial_use
 from submissions.records.options import ResultKind
 
 OVERALL = "overall"

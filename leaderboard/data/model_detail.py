@@ -11,6 +11,7 @@ from leaderboard.data.ranking import RankedRow
 from leaderboard.data.reproductions import Reproduction, reproductions
 from leaderboard.data.standing import Relation, Standing
 from leaderboard.data.view import View
+from leaderboard.facts.register import Number, numbers_of_model
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 from submissions.records.result import EvalResult
@@ -59,6 +60,7 @@ class ModelPage:
     details: list[Detail] = field(default_factory=list)  # the newest of each kind, benchmark, split and mode
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
+    elsewhere: list[Number] = field(default_factory=list)  # scores that others publish, see leaderboard.facts.register
 
 
 def model_page(board: LiveBoard, name: str) -> ModelPage | None:
@@ -84,7 +86,8 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     standings = [view.standings.of(cell) for cell in summary.cells.values() if cell.rank]
     strengths, weaknesses = _notable_parts(details)
     related = [one for one in view.standings.related(name) if one[1] in view.models_by_name][:MAX_RELATED]
-    return ModelPage(summary, standings, strengths, weaknesses, related, details, history, requests)
+    elsewhere = numbers_of_model(name)
+    return ModelPage(summary, standings, strengths, weaknesses, related, details, history, requests, elsewhere)
 
 
 def _section_order(ranked: RankedRow) -> tuple[int, bool, bool]:

@@ -7,9 +7,9 @@ from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from leaderboard.data.columns import RANK, Column, choice_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
-from leaderboard.data.korean_spellings import searchable
-from leaderboard.data.licences import Commercial, commercial_use
 from leaderboard.data.ranking import RankedRow
+from leaderboard.facts.korean_spellings import searchable
+from leaderboard.facts.licences import Commercial, commercial_use
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import Thinking
 

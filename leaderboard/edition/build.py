@@ -16,14 +16,16 @@ from typing import get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file, public_items
-from leaderboard.data.export import FORMATS, rows_to_csv
+from leaderboard.data.export import FORMATS, REGISTER_FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.record import record_json
 from leaderboard.data.view import View
 from leaderboard.edition.file_location import FileLocation, data_file, page_file
-from leaderboard.pages import explorer, model, queue
+from leaderboard.facts.register import numbers, numbers_of_set
+from leaderboard.facts.register_sets import BY_SLUG
+from leaderboard.pages import explorer, model, queue, register
 from leaderboard.pages.benchmark import table_rows
 from leaderboard.pages.feed import feed
 from leaderboard.pages.missing import missing
@@ -165,13 +167,15 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     version = _digest([view.version, *versions.values()])
     queue_version = _digest([view.queue[: queue.MAX_ROWS], board.workers.version])
     model_versions = {name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()}
+    # Its pages link to those of models.
+    register_versions = dict.fromkeys((register.PATH, *register.slug_pages()), _digest(sorted(view.models_by_name)))
     overview_chart = overview_data(view.models)
     today = datetime.now(UTC).date().isoformat()  # of the changes of the last seven days
     for language in get_args(Language):
         at = partial(edition.at, language=language)
         for path, page in pages().items():
             if path != "compare":
-                others = {"": version + today, "queue": queue_version}
+                others = {"": version + today, "queue": queue_version, **register_versions}
                 depends_on = versions.get(path.removeprefix(explorer.FOLDER)) or others.get(path, version)
                 yield _page(board, page, at(path), depends_on)
         yield File(page_file("submit", language), "", partial(_ascii, how_to_submit, board, at("submit")))
@@ -204,6 +208,11 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
                 yield File(f"samples/{name}/{picture}", "", partial(public_file, name, picture))
         for ranked in rows:
             yield File(f"results/{ranked.row.key}.json", ranked.row.blob, partial(board.result_json, ranked.row.key))
+    for suffix, (_, write_numbers) in REGISTER_FORMATS.items():
+        yield File(f"register.{suffix}", "", partial(write_numbers, numbers()))
+        for slug, one_set in BY_SLUG.items():
+            rows_of_set = numbers_of_set(one_set.title)
+            yield File(f"register/{slug}.{suffix}", "", partial(write_numbers, rows_of_set))
     record = partial(record_json, view.boards, view.retired, view.commitments)
     yield File("record.json", version, lambda: json.dumps(record(), ensure_ascii=False).encode())
     for language in get_args(Language):
@@ -269,5 +278,5 @@ def _code_version() -> str:
     paths = [
         path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".html", ".xml")
     ]
-    paths += ASSETS_FOLDER.glob("*.json")
+    paths += [*ASSETS_FOLDER.glob("*.json"), *ASSETS_FOLDER.glob("*.csv")]
     return _digest([path.read_bytes() for path in sorted(paths)] + [asset_path(name).read_bytes() for name in ASSETS])

@@ -1,21 +1,18 @@
 """The public items of a benchmark: picture, question, the right answer, and what each model answered."""
 
-from urllib.parse import urlencode
-
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.opened.books import BENCHMARK
 from leaderboard.data.explorer import ExploredItem, explored_items
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_quarter, opened_quarters
 from leaderboard.data.query import page_size
-from leaderboard.pages.page import Page, render_page
+from leaderboard.pages.page import Page, discussion_address, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
 FOLDER = "explore/"  # of the pages, one for each benchmark
 FIRST_ITEMS = 10
 MAX_PAGE_TEXT = 1500  # characters of a page that are shown
-DATASETS = "hf://datasets/"
 
 
 def explorer(board: LiveBoard, here: Location, version: str) -> str:
@@ -47,14 +44,8 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
 
 def report_address(store_url: str, benchmark: str, one: ExploredItem) -> str | None:
     """Return the address of a new discussion of the results' dataset about a wrong answer, or None if it is not on the Hub."""
-    if not store_url.startswith(DATASETS):
-        return None
-    title = f"Wrong answer: {benchmark} {one.item.id}"
     body = f"Benchmark: {benchmark}\nItem: {one.item.id}\nAnswer on the board: {one.gold}\n\nWhat is wrong:\n"
-    dataset = store_url.removeprefix(DATASETS).partition("@")[0]
-    return (
-        f"https://huggingface.co/datasets/{dataset}/discussions/new?{urlencode({'title': title, 'description': body})}"
-    )
+    return discussion_address(store_url, f"Wrong answer: {benchmark} {one.item.id}", body)
 
 
 PAGE = Page(explorer, ("n", "set"))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.location import Location
@@ -11,6 +12,7 @@ from submissions.store.base import blob_id
 
 # What a page shows: "board" changes with the results, "queue" also with requests and workers.
 Live = Literal["board", "queue"]
+DATASETS = "hf://datasets/"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,15 @@ def versions(board: LiveBoard) -> dict[Live, str]:
         "board": blob_id(f"{board.version}{stale}".encode())[:16],
         "queue": blob_id(f"{board.queue_version}{stale}".encode())[:16],
     }
+
+
+def discussion_address(store_url: str, title: str, body: str) -> str | None:
+    """Return the address of a new discussion of the results' dataset, or None if the store is not on the Hub."""
+    if not store_url.startswith(DATASETS):
+        return None
+    dataset = store_url.removeprefix(DATASETS).partition("@")[0]
+    query = urlencode({"title": title, "description": body})
+    return f"https://huggingface.co/datasets/{dataset}/discussions/new?{query}"
 
 
 def render_page(board: LiveBoard, here: Location, version: str, template: str, **values: Any) -> str:

@@ -1,7 +1,7 @@
 """Which page is at which address."""
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.pages import about, benchmark, compare, explorer, model, overview, queue, record
+from leaderboard.pages import about, benchmark, compare, explorer, model, overview, queue, record, register
 from leaderboard.pages.page import Page
 
 
@@ -14,6 +14,8 @@ def pages() -> dict[str, Page]:
         "models": model.MODELS,
         "compare": compare.PAGE,
         "record": record.PAGE,
+        register.PATH: register.REGISTER,
+        **dict.fromkeys(register.slug_pages(), register.SET),
         "about": about.PAGE,
         "queue": queue.QUEUE,
     }

@@ -14,9 +14,9 @@ from evaluator.benchmarks.metrics import Metric
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
 from leaderboard.data.export import KST
-from leaderboard.data.licences import Commercial, commercial_use, licence_of
 from leaderboard.data.query import SIZES, maker_words, search_words, size_of
 from leaderboard.data.ranking import RankedRow
+from leaderboard.facts.licences import Commercial, commercial_use, licence_of
 from leaderboard.views.location import style_sheet
 from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, mode_suffix, text, translate

@@ -7,6 +7,7 @@ from leaderboard.views.about_texts import ABOUT_TEXTS
 from leaderboard.views.chart_texts import CHART_TEXTS
 from leaderboard.views.model_texts import MODEL_TEXTS
 from leaderboard.views.record_texts import RECORD_TEXTS
+from leaderboard.views.register_texts import REGISTER_TEXTS
 from leaderboard.views.submission_texts import SUBMISSION_TEXTS
 from submissions.texts.text import Text
 
@@ -18,6 +19,7 @@ TEXTS: dict[str, Text] = {
     **MODEL_TEXTS,
     **RECORD_TEXTS,
     **SUBMISSION_TEXTS,
+    **REGISTER_TEXTS,
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
         "한국어 문서·차트를 읽는 AI 모델 리더보드. 직접 평가한 점수 {verified}건과 제작사 발표 점수 {reported}건을 나눠 보여 줍니다.",

@@ -11,7 +11,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.formats import RESULT_FORMATS
 from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Data, Kind, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file
-from leaderboard.data.export import FORMATS, rows_to_csv
+from leaderboard.data.export import FORMATS, REGISTER_FORMATS, rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_file
@@ -19,6 +19,8 @@ from leaderboard.data.query import Query
 from leaderboard.data.ranking import standing_rows
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
+from leaderboard.facts.register import numbers, numbers_of_set
+from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.pages.feed import feed, feed_of_request
 from leaderboard.pages.page import versions
 from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card
@@ -145,6 +147,17 @@ def data_routes(board: LiveBoard) -> APIRouter:
             return to_json(record_json(view.boards, view.retired, view.commitments))
 
         return revalidated(request, view.version, JSON, kept("record", view.version, write), "hannun-record.json")
+
+    @router.get("/register.{kind}")
+    @router.get("/register/{slug}.{kind}")
+    def published_numbers(request: Request, kind: str, slug: str = "") -> Response:
+        if kind not in REGISTER_FORMATS or (slug and slug not in BY_SLUG):
+            raise HTTPException(404, f"no such file; sets are {', '.join(BY_SLUG)}, as {', '.join(REGISTER_FORMATS)}")
+        media_type, write = REGISTER_FORMATS[kind]
+        rows = numbers_of_set(BY_SLUG[slug].title) if slug else numbers()
+        return revalidated_content(
+            request, write(rows), media_type, f"hannun-register{'-' if slug else ''}{slug}.{kind}"
+        )
 
     @router.get("/requests/{key}.json")
     def one_request(request: Request, key: str) -> Response:

@@ -61,6 +61,7 @@ class BoardRow:
         None  # of verified results: the median if questions were asked one at a time, else the mean
     )
     hardware: Label | None = None
+    gpu_memory_gb: float | None = None  # peak for one question at a time, see Latency
     date: float | None = None
     released: str | None = None  # month of the model's release, such as 2025-11
     outcome: str
@@ -138,6 +139,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         intervals=result.intervals,
         latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
         hardware=result.latency.hardware if result.latency else None,
+        gpu_memory_gb=result.latency.gpu_memory_gb if result.latency else None,
         date=result.date,
         released=result.config.released,
         outcome=result.outcome,

@@ -131,7 +131,7 @@ SINGLE_PROTOCOL = "one at a time"  # the protocol of a latency measured without 
 
 
 class Latency(Record):
-    """The time per answer."""
+    """The time per answer, and the memory that one question at a time needs."""
 
     protocol: Label
     n: int | None = Field(default=None, ge=0)
@@ -140,6 +140,8 @@ class Latency(Record):
     p95_ms: Positive | None = None
     hardware: Label | None = None
     calibration_ms: Positive | None = None  # of a small fixed model on the same machine
+    # Peak memory, in GB of 2^30 bytes over all GPUs, that the framework reserved while questions were asked one at a time.
+    gpu_memory_gb: Positive | None = None
 
 
 class Inputs(Record):

@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 
 from evaluator.core.data_types import Answer, Prompt
+from evaluator.engines.hardware import peak_gpu_memory, reset_peak_gpu_memory
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from scripts.support.tiny_models import ChatSize, make_image_text
@@ -63,3 +64,17 @@ def test_same_questions_get_same_answers_again(tmp_path: Path) -> None:
     first = _texts(engine.answer(prompts))
     assert len(first) == len(prompts) and any(first.values())
     assert _texts(engine.answer(prompts)) == first
+
+
+def test_peak_memory_counts_one_question_and_not_earlier_batches(tmp_path: Path) -> None:
+    model = make_image_text(tmp_path / "wide", ends=False, size=WIDE)
+    engine = load_engine("chat", EngineOptions(model, "float32", 4, batch_size=64))
+    weights = sum(file.stat().st_size for file in model.glob("*.safetensors"))
+    reset_peak_gpu_memory()
+    list(engine.answer([Prompt(str(n), f"{n} " + "합계는 몇 명입니까? " * 150) for n in range(64)]))
+    in_batches = peak_gpu_memory()
+    reset_peak_gpu_memory()
+    list(engine.answer([Prompt("1", "합계는 몇 명입니까? " * 150)]))
+    alone = peak_gpu_memory()
+    assert in_batches is not None and alone is not None
+    assert weights < alone < in_batches / 2

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from leaderboard.data.finder import PRESETS, Finder, find_models
-from leaderboard.data.licences import commercial_use, licence_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
+from leaderboard.facts.licences import commercial_use, licence_of
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
 from submissions.config.paths import ASSETS

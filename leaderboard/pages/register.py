@@ -1,0 +1,79 @@
+"""The register of published numbers: which sets it has, and for each set the scores of models by reporter."""
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.facts.register import AGREEMENT, Number, contradictions, entries, numbers, numbers_of_set
+from leaderboard.facts.register_sets import BY_SLUG, SETS, PublishedSet
+from leaderboard.pages.page import Page, discussion_address, render_page
+from leaderboard.views.location import Location
+from leaderboard.views.texts import text
+
+PATH = "register"
+FOLDER = f"{PATH}/"  # of the pages, one for each set
+MAX_CONTRADICTIONS = 20
+
+
+def register(board: LiveBoard, here: Location, version: str) -> str:
+    return render_page(
+        board,
+        here,
+        version,
+        "register.html",
+        title=text("register", here.language),
+        description=text("register_description", here.language, n=len(numbers())),
+        sets=[(one, numbers_of_set(title), entries(title)) for title, one in SETS.items()],
+        contradictions=contradictions()[:MAX_CONTRADICTIONS],
+        set_of=SETS,
+        agreement_limit=AGREEMENT,
+        report=_report(board, ""),
+    )
+
+
+def set_page(board: LiveBoard, here: Location, version: str) -> str:
+    one = BY_SLUG[here.path.removeprefix(FOLDER)]
+    every = numbers_of_set(one.title)
+    shown = entries(one.title)
+    compared = [number for entry in shown for number in entry.numbers]
+    notes = list(dict.fromkeys(_note(number) for number in compared))
+    return render_page(
+        board,
+        here,
+        version,
+        "register_set.html",
+        title=text("register_title", here.language, name=one.title),
+        description=text("register_set_description", here.language, name=one.title),
+        one=one,
+        entries=shown,
+        reporters=sorted({number.reporter for number in compared}),
+        notes=notes,
+        note_number={note: position for position, note in enumerate(notes, 1)},
+        note_of=_note,
+        parts=[number for number in every if number.is_compared and not number.is_whole],
+        apart=[number for number in every if not number.is_compared],
+        models=board.view().models_by_name,
+        agreement_limit=AGREEMENT,
+        others=list(SETS.values()),
+        report=_report(board, one.title),
+    )
+
+
+def _note(number: Number) -> tuple[str, str, str]:
+    """Return what a reader has to know about a number besides its value: conditions, metric and part."""
+    return number.conditions, number.metric, number.variant
+
+
+def _report(board: LiveBoard, title: str) -> str | None:
+    """Return the address of a form for a number that is missing or wrong."""
+    body = (
+        f"Set: {title}\nModel (Hub id): \nValue: \nReporter: \nPart of the set and metric: \nConditions: \n"
+        "Source (address, required): \nDate of the source: \n"
+    )
+    return discussion_address(board.store_url, f"Published number missing or wrong: {title}".rstrip(": "), body)
+
+
+def slug_pages() -> dict[str, PublishedSet]:
+    """Return the sets by the path of their page."""
+    return {f"{FOLDER}{slug}": one for slug, one in BY_SLUG.items()}
+
+
+REGISTER = Page(register)
+SET = Page(set_page)

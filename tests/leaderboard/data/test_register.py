@@ -1,0 +1,162 @@
+"""Test the register of published numbers: the import of its rows, and what it says about reporters who disagree."""
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+from leaderboard.data.export import REGISTER_FORMATS
+from leaderboard.facts.register import (
+    REGISTER,
+    check,
+    contradictions,
+    entries,
+    model_key,
+    numbers,
+    numbers_of_model,
+    numbers_of_set,
+)
+from leaderboard.facts.register_sets import SETS
+from scripts.import_register import main
+
+ROW = {
+    "benchmark": "K-Viscuit",
+    "variant": "all",
+    "metric": "accuracy (%)",
+    "model": "Example 7B",
+    "hub_id": "example/Example-7B-Instruct",
+    "hub_id_basis": "named in source",
+    "value": "71.5",
+    "reporter_type": "third_party",
+    "reporter": "A reader",
+    "conditions": "English prompt",
+    "source": "https://example.org/table",
+    "source_date": "2026-01",
+    "read_in": "original",
+    "flag": "ok",
+    "note": "",
+}
+
+
+def _file(folder: Path, *rows: dict[str, str]) -> Path:
+    file = folder / "numbers.csv"
+    with file.open("w", encoding="utf-8-sig", newline="") as lines:
+        writer = csv.DictWriter(lines, list(ROW))
+        writer.writeheader()
+        writer.writerows(rows)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"benchmark": "K-Nothing"}, "unknown set 'K-Nothing'"),
+        ({"source": ""}, "no source"),
+        ({"source": "http://example.org"}, "no source"),
+        ({"source": "https://a b"}, "no source"),
+        ({"source_date": "January 2026"}, "source_date must be like"),
+        ({"value": "about 70"}, "the value must be a number"),
+        ({"value": "nan"}, "the value must be a number"),
+        ({"value": ""}, "the value must be a number"),
+        ({"reporter": " "}, "no reporter"),
+        ({"model": ""}, "no model"),
+        ({"flag": "good"}, "flag must be one of"),
+        ({"reporter_type": "friend"}, "reporter_type must be one of"),
+        ({"flag": "doubtful", "conditions": ""}, "needs a note"),
+    ],
+)
+def test_row_that_cannot_be_cited_is_refused_with_its_number_and_reason(
+    changed: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(_file(tmp_path, ROW, ROW | {"model": "Other"} | changed)), target) == 1
+    written = capsys.readouterr()
+    assert "row 3: " in written.err and reason in written.err
+    assert "1 numbers in register.csv, 1 rows refused" in written.out
+    with target.open(encoding="utf-8", newline="") as file:
+        assert [row["model"] for row in csv.DictReader(file)] == ["Example 7B"]
+
+
+def test_second_value_of_one_source_is_refused_and_not_merged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _file(tmp_path, ROW, ROW, ROW | {"value": "72"})
+    assert main(str(file), tmp_path / "register.csv") == 1
+    said = capsys.readouterr().err
+    assert "row 3: the same number as row 2" in said
+    assert "row 4: contradicts row 2: 72 and 71.5" in said
+
+
+def test_second_import_prints_only_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(_file(tmp_path, ROW, ROW | {"model": "Other"})), target) == 0
+    capsys.readouterr()
+    assert main(str(_file(tmp_path, ROW | {"value": "72"}, ROW | {"model": "Other"})), target) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "K-Viscuit · all · accuracy (%) · Example 7B · A reader: 71.5 → 72.0",
+        "2 numbers in register.csv, 0 rows refused",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b"benchmark\n\x00\n"])
+def test_file_that_is_no_register_changes_nothing(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "numbers.csv"
+    file.write_bytes(content)
+    target = tmp_path / "register.csv"
+    assert main(str(file), target) == 2
+    assert not target.exists()
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_register_can_be_imported_from_itself(tmp_path: Path) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(REGISTER), target) == 0
+    assert target.read_bytes() == REGISTER.read_bytes()
+
+
+def test_entries_have_only_comparable_scores_of_the_whole_set() -> None:
+    for title in SETS:
+        shown = [number for entry in entries(title) for number in entry.numbers]
+        assert all(number.is_compared and number.is_whole for number in shown)
+        left_out = [n for n in numbers_of_set(title) if n not in shown]
+        assert all(not number.is_compared or not number.is_whole for number in left_out)
+
+
+def test_contradictions_are_those_that_the_sources_show() -> None:
+    found = {(title, model_key(entry.model)): entry.spread for title, entry in contradictions()}
+    assert found[("K-DTCBench", "gpt4o")] == 23.7
+    assert found[("K-LLaVA-W", "varcovision14b")] == 33.57
+    assert ("K-DTCBench", "varcovision14b") not in found  # 0.84 points apart
+
+
+def test_conditions_of_one_reporter_are_no_contradiction() -> None:
+    gemini = next(entry for entry in entries("K-Viscuit") if entry.model == "Gemini-1.5-Pro")
+    assert gemini.spread is None
+    assert gemini.own_spread == 1.83
+    assert not gemini.is_contradicted
+
+
+def test_model_is_found_by_repository_and_by_printed_name() -> None:
+    by_repository = numbers_of_model("LGAI-EXAONE/EXAONE-4.5-33B")
+    assert by_repository and by_repository == numbers_of_model("EXAONE 4.5 33B")
+    assert numbers_of_model("nobody/unknown-1B") == []
+    assert model_key("VARCO-VISION-2.0-14B (25.07.16)") == model_key("NCSOFT/VARCO-VISION-2.0-14B")
+    assert model_key("Qwen/Qwen3-VL-8B-Thinking") != model_key("Qwen/Qwen3-VL-8B-Instruct")
+
+
+def test_downloads_have_every_number() -> None:
+    every = numbers()
+    for _, write in REGISTER_FORMATS.values():
+        assert write(every)
+    rows = list(csv.DictReader(REGISTER_FORMATS["csv"][1](every).decode("utf-8-sig").splitlines()))
+    assert len(rows) == len(every)
+    for number in random.Random(0).sample(every, 10):
+        assert any(row["source"] == number.source and float(row["value"]) == number.value for row in rows)
+
+
+def test_check_names_wrong_columns() -> None:
+    with pytest.raises(ValueError, match="the columns must be benchmark, variant"):
+        check({"benchmark": "K-Viscuit"})
