@@ -3,6 +3,7 @@
 
 const REFRESH_MS = 3000; // how often an open page looks for a new version
 const TYPING_MS = 60; // pause after which typed words are searched for
+const FILTERS = ["weights", "commercial", "size", "memory", "language_model", "vision_encoder", "thinking", "verified", "reproduced"];
 const isStatic = "static" in document.body.dataset; // whether the pages are files
 let latest = 0; // number of the newest request, so that an older answer that arrives late is dropped
 
@@ -78,9 +79,9 @@ async function filterRows() {
   const rows = every.filter(row => !row.matches(".hn-kind"));
   for (const row of rows) {
     const found = words.every(word => isFound(row, word));
-    const fits = ["weights", "commercial", "size", "thinking", "verified", "reproduced"].every(name => {
-      const chosen = fields.getAll(name);
-      return !chosen.length || chosen.includes(row.dataset[name]);
+    const fits = FILTERS.every(name => {
+      const chosen = fields.getAll(name), own = (row.dataset[name] ?? "").split(",");
+      return !chosen.length || chosen.some(one => own.includes(one));
     });
     row.hidden = !(found && fits);
   }
@@ -270,7 +271,7 @@ if (isStatic) {
     document.documentElement.className = theme;
     sessionStorage.setItem("theme", theme);
   }
-  if (["q", "sort", "weights", "commercial", "size", "thinking", "verified", "reproduced", "family"].some(one => params.has(one))) {
+  if (["q", "sort", "family", ...FILTERS].some(one => params.has(one))) {
     restore();
     filterRows();
   }

@@ -127,7 +127,7 @@ def test_api_document_lists_every_route() -> None:
     }
     for route in data_routes(None).routes:  # type: ignore[arg-type]  # only the paths are read
         path = re.sub(r"\{\w+(:path)?\}", "*", route.path)  # type: ignore[attr-defined]
-        path = re.sub(r"^/(boards|charts)/(.+)\.\*$", r"/\1/\2.KIND", path)
+        path = re.sub(r"^/(boards/|charts/|register|unseen)(.*)\.\*$", r"/\1\2.KIND", path)
         path = path.replace("/samples/*/*", "/samples/*/PATH").replace("/badge/*/*.svg", "/badge/OWNER/*/BENCHMARK.svg")
         assert re.sub(r"\.(csv|json|parquet)$", ".KIND", path) in documented, path
 

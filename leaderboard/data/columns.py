@@ -13,6 +13,7 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.metrics import Metric
 from leaderboard.data.breakdown import BIG_LOSS, first_big_loss
 from leaderboard.data.ranking import RankedRow
+from leaderboard.facts.lineage import encoder_of, origin_of
 from submissions.records.index_rows import BoardRow
 from submissions.texts.text import Text
 
@@ -101,6 +102,30 @@ MODEL_COLUMNS = (
             "max_reasoning_tokens",
         ),
     ),
+    Column(
+        "language_model",
+        Text("언어 모델 출처", "Language model from"),
+        cell="origin",
+        compute=lambda row: _known(origin_of(row.model, row.base_model)),
+        default=False,
+        numeric=False,
+        hint=Text(
+            "제작사가 밝힌 내용입니다. 출처는 계보 페이지에 있습니다.",
+            "As the maker declares. Sources are on the lineage page.",
+        ),
+    ),
+    Column(
+        "vision_encoder",
+        Text("비전 인코더 출처", "Vision encoder from"),
+        cell="encoder",
+        compute=lambda row: _known(encoder_of(row.model)),
+        default=False,
+        numeric=False,
+        hint=Text(
+            "제작사가 밝힌 내용입니다. 출처는 계보 페이지에 있습니다.",
+            "As the maker declares. Sources are on the lineage page.",
+        ),
+    ),
 )
 PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # the choice that shows all columns of parts
 RUN_COLUMNS = (
@@ -136,6 +161,21 @@ RUN_COLUMNS = (
         ),
         unit=Text("ms/문항", "ms/item"),
         export=("latency_ms", "hardware", "outcome"),
+    ),
+    Column(
+        "memory",
+        Text("GPU 메모리", "GPU memory"),
+        "gpu_memory_gb",
+        "score",
+        order="ascending",
+        order_label=Text("GPU 메모리 적은 순", "GPU memory, lowest first"),
+        hint=Text(
+            "문항을 하나씩 풀 때 필요했던 GPU 메모리의 최댓값입니다. 모델 서버로 평가한 결과에는 없습니다.",
+            "Peak GPU memory while items were answered one at a time. Not measured when a model server answered.",
+        ),
+        unit=Text("GB", "GB"),
+        default=False,
+        export=("gpu_memory_gb",),
     ),
     Column(
         "cost",
@@ -203,6 +243,10 @@ LADDER_COLUMN = Column(
         f"The first kind of degraded image on which the model loses more than {BIG_LOSS:g} points against the clean one. Order: scanned, photographed, faxed, 72 dpi, recompressed.",
     ),
 )
+
+
+def _known(value: str) -> str | None:
+    return None if value == "unknown" else value
 
 
 def metric_columns(benchmark: str) -> Sequence[Column]:

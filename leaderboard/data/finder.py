@@ -7,12 +7,14 @@ from typing import get_args
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.families import first_of_families
+from leaderboard.data.memory import Card
 from leaderboard.data.models import ModelRow
-from leaderboard.data.query import SIZES, Weights, clean_words, find, known_values, size_of
+from leaderboard.data.query import SIZES, Weights, clean_words, find, fits_model, known_values
 from leaderboard.data.ranking import rank_text
 from leaderboard.data.skills import SKILLS
 from leaderboard.data.view import View
-from leaderboard.facts.licences import Commercial, commercial_use
+from leaderboard.facts.licences import Commercial
+from leaderboard.facts.lineage import Encoder, Origin
 from submissions.records.options import ResultKind
 
 OVERALL = "overall"
@@ -28,6 +30,9 @@ class Finder:
     commercial: tuple[Commercial, ...] = ()
     sizes: tuple[str, ...] = ()  # keys of SIZES
     family: bool = False  # only the first model of each family in this order
+    memory: tuple[Card, ...] = ()
+    language_model: tuple[Origin, ...] = ()
+    vision_encoder: tuple[Encoder, ...] = ()
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> "Finder":
@@ -38,6 +43,9 @@ class Finder:
             order=order if order in (*BENCHMARKS, *SKILLS) else OVERALL,
             weights=known_values(params.get("weights"), get_args(Weights)),
             commercial=known_values(params.get("commercial"), get_args(Commercial)),
+            memory=known_values(params.get("memory"), get_args(Card)),
+            language_model=known_values(params.get("language_model"), get_args(Origin)),
+            vision_encoder=known_values(params.get("vision_encoder"), get_args(Encoder)),
             sizes=known_values(params.get("size"), tuple(SIZES)),
             family=params.get("family") == "1",
         )
@@ -48,6 +56,9 @@ class Finder:
             "q": self.words,
             "weights": ",".join(self.weights),
             "commercial": ",".join(self.commercial),
+            "memory": ",".join(self.memory),
+            "language_model": ",".join(self.language_model),
+            "vision_encoder": ",".join(self.vision_encoder),
             "size": ",".join(self.sizes),
             "family": "1" if self.family else "",
         }
@@ -76,7 +87,7 @@ PRESETS = {
 
 def find_models(view: View, finder: Finder) -> list[ModelRow]:
     """Return the models that the finder describes, best first."""
-    found = [model for model in find(view.models, finder.words) if _fits(model, finder)]
+    found = [model for model in find(view.models, finder.words) if fits_model(model, finder)]
     if finder.order in BENCHMARKS:
         found.sort(key=lambda model: _benchmark_order(model, finder.order))
     elif finder.skill:
@@ -106,14 +117,6 @@ def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, 
             kind = overall.kind
         found[model.model] = rank_text(rank, kind)
     return found
-
-
-def _fits(model: ModelRow, finder: Finder) -> bool:
-    if finder.weights and model.weights not in finder.weights:
-        return False
-    if finder.commercial and commercial_use(model.license) not in finder.commercial:
-        return False
-    return not finder.sizes or size_of(model.params) in finder.sizes
 
 
 def _benchmark_order(model: ModelRow, benchmark: str) -> tuple[bool, bool, int]:

@@ -10,7 +10,9 @@ from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.reproductions import Reproduction, reproductions
 from leaderboard.data.standing import Relation, Standing
+from leaderboard.data.unseen import RankChange
 from leaderboard.data.view import View
+from leaderboard.facts.lineage import Lineage, lineage_of
 from leaderboard.facts.register import Number, numbers_of_model
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
@@ -60,6 +62,8 @@ class ModelPage:
     details: list[Detail] = field(default_factory=list)  # the newest of each kind, benchmark, split and mode
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
+    unseen: list[RankChange] = field(default_factory=list)  # on unseen questions, compared with public sets
+    lineage: Lineage | None = None
     elsewhere: list[Number] = field(default_factory=list)  # scores that others publish, see leaderboard.facts.register
 
 
@@ -86,8 +90,19 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     standings = [view.standings.of(cell) for cell in summary.cells.values() if cell.rank]
     strengths, weaknesses = _notable_parts(details)
     related = [one for one in view.standings.related(name) if one[1] in view.models_by_name][:MAX_RELATED]
-    elsewhere = numbers_of_model(name)
-    return ModelPage(summary, standings, strengths, weaknesses, related, details, history, requests, elsewhere)
+    return ModelPage(
+        summary,
+        standings,
+        strengths,
+        weaknesses,
+        related,
+        details,
+        history,
+        requests,
+        unseen=view.unseen_by_model.get(name, []),
+        lineage=lineage_of(name),
+        elsewhere=numbers_of_model(name),
+    )
 
 
 def _section_order(ranked: RankedRow) -> tuple[int, bool, bool]:

@@ -33,6 +33,8 @@ class ModelRow:
     params: int | None = None
     weights: str | None = None
     license: str | None = None
+    base_model: str | None = None
+    gpu_memory_gb: float | None = None  # the largest peak measured on any benchmark, see Latency
     cells: dict[str, RankedRow] = field(default_factory=dict)
     overall: dict[Inputs, Overall] = field(default_factory=dict)
 
@@ -96,6 +98,9 @@ def model_rows(boards: Boards) -> list[ModelRow]:
                 model.params = model.params or row.params
                 model.weights = model.weights or row.weights
                 model.license = model.license or row.license
+                model.base_model = model.base_model or row.base_model
+                if row.gpu_memory_gb:
+                    model.gpu_memory_gb = max(model.gpu_memory_gb or 0.0, row.gpu_memory_gb)
             model.cells[name] = standing_row(own) if len(own) > 1 else own[0]
     family_of = families(boards)
     for kind in get_args(ResultKind):

@@ -1,15 +1,17 @@
 """Queries of a benchmark's table: search words, filters, sort order and columns, from the parameters of a URL."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from leaderboard.data.columns import RANK, Column, choice_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
+from leaderboard.data.memory import Card, cards_that_fit
 from leaderboard.data.ranking import RankedRow
 from leaderboard.facts.korean_spellings import searchable
 from leaderboard.facts.licences import Commercial, commercial_use
+from leaderboard.facts.lineage import Encoder, Origin, encoder_of, origin_of
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import Thinking
 
@@ -44,6 +46,9 @@ class Query:
     commercial: tuple[Commercial, ...] = ()  # whether the licence allows commercial use; empty: all
     reproduced: bool = False  # only reported results that this board has measured too, and those measurements
     family: bool = False  # only the best model of each family
+    memory: tuple[Card, ...] = ()  # only models that fit one of these GPUs; empty: all
+    language_model: tuple[Origin, ...] = ()  # what it was initialised from; empty: all
+    vision_encoder: tuple[Encoder, ...] = ()  # whose it is; empty: all
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> "Query":
@@ -63,6 +68,9 @@ class Query:
             reproduced=params.get("reproduced") == "1",
             family=params.get("family") == "1",
             commercial=known_values(params.get("commercial"), get_args(Commercial)),
+            memory=known_values(params.get("memory"), get_args(Card)),
+            language_model=known_values(params.get("language_model"), get_args(Origin)),
+            vision_encoder=known_values(params.get("vision_encoder"), get_args(Encoder)),
         )
 
     def filters(self) -> dict[str, str]:
@@ -76,9 +84,46 @@ class Query:
             "thinking": ",".join(self.thinking),
             "reproduced": "1" if self.reproduced else "",
             "commercial": ",".join(self.commercial),
+            "memory": ",".join(self.memory),
+            "language_model": ",".join(self.language_model),
+            "vision_encoder": ",".join(self.vision_encoder),
             "family": "1" if self.family else "",
         }
         return {name: value for name, value in given.items() if value}
+
+
+class FilteredModel(Protocol):
+    """What the filters by fields of models read: a row, or a model of the overview."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def base_model(self) -> str | None: ...
+    @property
+    def weights(self) -> str | None: ...
+    @property
+    def license(self) -> str | None: ...
+    @property
+    def params(self) -> int | None: ...
+    @property
+    def gpu_memory_gb(self) -> float | None: ...
+
+
+class ModelFilters(Protocol):
+    """The filters by fields of models. Each lists the values that pass; an empty one lets all pass."""
+
+    @property
+    def weights(self) -> tuple[Weights, ...]: ...
+    @property
+    def commercial(self) -> tuple[Commercial, ...]: ...
+    @property
+    def sizes(self) -> tuple[str, ...]: ...
+    @property
+    def memory(self) -> tuple[Card, ...]: ...
+    @property
+    def language_model(self) -> tuple[Origin, ...]: ...
+    @property
+    def vision_encoder(self) -> tuple[Encoder, ...]: ...
 
 
 class Named(Protocol):
@@ -97,7 +142,7 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     `query.family` is not applied: it needs all boards.
     """
     tests = [_test(word) for word in query.words.split()]
-    if query.weights or query.sizes or query.verified or query.thinking or query.reproduced or query.commercial:
+    if replace(query, words="", family=False, sort=RANK, columns=None, shown=ROWS_PER_PAGE) != Query():
         tests.append(lambda row: _fits(row, query))
     found = list(rows)
     for test in tests:
@@ -137,13 +182,24 @@ def _fits(row: BoardRow, query: Query) -> bool:
         return False
     if query.reproduced and row.reproduction is None:
         return False
-    if query.weights and row.weights not in query.weights:
-        return False
     if query.thinking and row.thinking not in query.thinking:
         return False
-    if query.commercial and commercial_use(row.license) not in query.commercial:
+    return fits_model(row, query)
+
+
+def fits_model(one: FilteredModel, wanted: ModelFilters) -> bool:
+    """Return whether a model, or a row of one, passes the filters by fields of models."""
+    if wanted.weights and one.weights not in wanted.weights:
         return False
-    return not query.sizes or size_of(row.params) in query.sizes
+    if wanted.commercial and commercial_use(one.license) not in wanted.commercial:
+        return False
+    if wanted.memory and not set(wanted.memory) & set(cards_that_fit(one.gpu_memory_gb)):
+        return False
+    if wanted.language_model and origin_of(one.model, one.base_model) not in wanted.language_model:
+        return False
+    if wanted.vision_encoder and encoder_of(one.model) not in wanted.vision_encoder:
+        return False
+    return not wanted.sizes or size_of(one.params) in wanted.sizes
 
 
 def _test(word: str) -> Callable[[BoardRow], bool]:

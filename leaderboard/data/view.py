@@ -18,6 +18,7 @@ from leaderboard.data.query import Query, select, sort_rows
 from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
+from leaderboard.data.unseen import RankChange, rank_changes_unseen
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
 from submissions.records.options import Inputs, ResultKind
@@ -35,6 +36,7 @@ SHARED = (
     "skill_ranks",
     "filled_columns",
     "part_axes",
+    "unseen_by_model",
 )
 
 
@@ -157,6 +159,18 @@ class View:
             for model in self.models
         )
         return {"verified": measured, "reported": reported}
+
+    @cached_property
+    def unseen(self) -> list[RankChange]:
+        """Ranks on unseen questions minus ranks on public sets."""
+        return rank_changes_unseen(self.models)
+
+    @cached_property
+    def unseen_by_model(self) -> dict[str, list[RankChange]]:
+        found: dict[str, list[RankChange]] = {}
+        for change in self.unseen:
+            found.setdefault(change.model, []).append(change)
+        return found
 
     @cached_property
     def families(self) -> dict[str, str]:

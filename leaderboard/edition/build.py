@@ -21,11 +21,14 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.record import record_json
+from leaderboard.data.unseen import COLUMNS as UNSEEN_COLUMNS
+from leaderboard.data.unseen import rows as unseen_rows
 from leaderboard.data.view import View
 from leaderboard.edition.file_location import FileLocation, data_file, page_file
+from leaderboard.facts.lineage import LINEAGE
 from leaderboard.facts.register import numbers, numbers_of_set
 from leaderboard.facts.register_sets import BY_SLUG
-from leaderboard.pages import explorer, model, queue, register
+from leaderboard.pages import explorer, lineage, model, queue, register
 from leaderboard.pages.benchmark import table_rows
 from leaderboard.pages.feed import feed
 from leaderboard.pages.missing import missing
@@ -168,14 +171,15 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     queue_version = _digest([view.queue[: queue.MAX_ROWS], board.workers.version])
     model_versions = {name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()}
     # Its pages link to those of models.
-    register_versions = dict.fromkeys((register.PATH, *register.slug_pages()), _digest(sorted(view.models_by_name)))
+    paths_of_facts = (lineage.PATH, register.PATH, *register.slug_pages())
+    facts_versions = dict.fromkeys(paths_of_facts, _digest(sorted(view.models_by_name)))
     overview_chart = overview_data(view.models)
     today = datetime.now(UTC).date().isoformat()  # of the changes of the last seven days
     for language in get_args(Language):
         at = partial(edition.at, language=language)
         for path, page in pages().items():
             if path != "compare":
-                others = {"": version + today, "queue": queue_version, **register_versions}
+                others = {"": version + today, "queue": queue_version, **facts_versions}
                 depends_on = versions.get(path.removeprefix(explorer.FOLDER)) or others.get(path, version)
                 yield _page(board, page, at(path), depends_on)
         yield File(page_file("submit", language), "", partial(_ascii, how_to_submit, board, at("submit")))
@@ -208,6 +212,9 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
                 yield File(f"samples/{name}/{picture}", "", partial(public_file, name, picture))
         for ranked in rows:
             yield File(f"results/{ranked.row.key}.json", ranked.row.blob, partial(board.result_json, ranked.row.key))
+    yield File("unseen.csv", version, lambda: rows_to_csv(unseen_rows(view.unseen), UNSEEN_COLUMNS))
+    yield File("unseen.json", version, lambda: json.dumps(unseen_rows(view.unseen)).encode())
+    yield File("lineage.json", "", LINEAGE.read_bytes)
     for suffix, (_, write_numbers) in REGISTER_FORMATS.items():
         yield File(f"register.{suffix}", "", partial(write_numbers, numbers()))
         for slug, one_set in BY_SLUG.items():
@@ -243,7 +250,7 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
         best = view.best_of_parts(row.benchmark, row.split, row.headline)
         own.append((row.blob, row.attempt, row.retired, row.reproduction, r.rank, r.best, r.worst, r.tie, rival, best))
         own += [base.row.blob for base in view.rows_by_model.get(row.base_model or "", ())]
-    return _digest([own, view.standings.related(name)])
+    return _digest([own, view.standings.related(name), view.unseen_by_model.get(name)])
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:

@@ -20,7 +20,19 @@ from leaderboard.views.table_cells import TableCells, table_cells
 from leaderboard.views.texts import translate
 
 # Parameters that a link from one benchmark to the next keeps.
-SHARED_PARAMS = ("q", "weights", "commercial", "size", "verified", "thinking", "reproduced", "family")
+SHARED_PARAMS = (
+    "q",
+    "weights",
+    "commercial",
+    "size",
+    "memory",
+    "language_model",
+    "vision_encoder",
+    "verified",
+    "thinking",
+    "reproduced",
+    "family",
+)
 
 
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:

@@ -3,6 +3,7 @@
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.data.query import ROWS_PER_PAGE, clean_words, find, page_size
+from leaderboard.pages.lineage import correction_address
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
@@ -24,6 +25,7 @@ def model(board: LiveBoard, here: Location, version: str) -> str | None:
         title=name,
         description=text("model_description", here.language, model=name),
         page=page,
+        correction=correction_address(board, name),
         card_picture=here.card(here.path),
     )
 

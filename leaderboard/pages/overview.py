@@ -91,4 +91,7 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
     }
 
 
-PAGE = Page(overview, ("q", "sort", "weights", "commercial", "size", "family", "by", "n"))
+PAGE = Page(
+    overview,
+    ("q", "sort", "weights", "commercial", "size", "memory", "language_model", "vision_encoder", "family", "by", "n"),
+)

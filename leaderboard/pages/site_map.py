@@ -1,7 +1,19 @@
 """Which page is at which address."""
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.pages import about, benchmark, compare, explorer, model, overview, queue, record, register
+from leaderboard.pages import (
+    about,
+    benchmark,
+    compare,
+    explorer,
+    lineage,
+    model,
+    overview,
+    queue,
+    record,
+    register,
+    unseen,
+)
 from leaderboard.pages.page import Page
 
 
@@ -14,6 +26,8 @@ def pages() -> dict[str, Page]:
         "models": model.MODELS,
         "compare": compare.PAGE,
         "record": record.PAGE,
+        lineage.PATH: lineage.PAGE,
+        unseen.PATH: unseen.PAGE,
         register.PATH: register.REGISTER,
         **dict.fromkeys(register.slug_pages(), register.SET),
         "about": about.PAGE,

@@ -14,9 +14,11 @@ from evaluator.benchmarks.metrics import Metric
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
 from leaderboard.data.export import KST
+from leaderboard.data.memory import Card, cards_that_fit
 from leaderboard.data.query import SIZES, maker_words, search_words, size_of
 from leaderboard.data.ranking import RankedRow
 from leaderboard.facts.licences import Commercial, commercial_use, licence_of
+from leaderboard.facts.lineage import Encoder, Origin, encoder_of, origin_of
 from leaderboard.views.location import style_sheet
 from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, mode_suffix, text, translate
@@ -150,6 +152,12 @@ def _environment(language: Language) -> Environment:
         language=language,
         benchmarks=BENCHMARKS,
         benchmark_titles=lambda: [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()],
+        memory_choices=[(card, f"{card} GB") for card in get_args(Card)],
+        origin_choices=[(one, text(f"origin_{one}", language)) for one in get_args(Origin)],
+        encoder_choices=[(one, text(f"encoder_{one}", language)) for one in get_args(Encoder)],
+        cards_that_fit=cards_that_fit,
+        origin_of=origin_of,
+        encoder_of=encoder_of,
         commercial_choices=[(use, text(f"commercial_{use}", language)) for use in get_args(Commercial)],
         licence_of=licence_of,
         commercial_use=commercial_use,

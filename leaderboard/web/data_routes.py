@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from mimetypes import guess_type
 from typing import Any
 
@@ -19,6 +20,9 @@ from leaderboard.data.query import Query
 from leaderboard.data.ranking import standing_rows
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
+from leaderboard.data.unseen import COLUMNS as UNSEEN_COLUMNS
+from leaderboard.data.unseen import rows as unseen_rows
+from leaderboard.facts.lineage import LINEAGE
 from leaderboard.facts.register import numbers, numbers_of_set
 from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.pages.feed import feed, feed_of_request
@@ -147,6 +151,20 @@ def data_routes(board: LiveBoard) -> APIRouter:
             return to_json(record_json(view.boards, view.retired, view.commitments))
 
         return revalidated(request, view.version, JSON, kept("record", view.version, write), "hannun-record.json")
+
+    @router.get("/unseen.{kind}")
+    def unseen(request: Request, kind: str) -> Response:
+        view = board.fresh_view()
+        if kind == "csv":
+            write = partial(rows_to_csv, unseen_rows(view.unseen), UNSEEN_COLUMNS)
+            return revalidated(request, view.version, "text/csv; charset=utf-8", write, "hannun-unseen.csv")
+        if kind != "json":
+            raise HTTPException(404, "this is available as csv and as json")
+        return revalidated(request, view.version, JSON, lambda: to_json(unseen_rows(view.unseen)), "hannun-unseen.json")
+
+    @router.get("/lineage.json")
+    def lineage(request: Request) -> Response:
+        return revalidated_content(request, LINEAGE.read_bytes(), JSON, "hannun-lineage.json")
 
     @router.get("/register.{kind}")
     @router.get("/register/{slug}.{kind}")

@@ -1,0 +1,40 @@
+"""The lineage of models: where their language model and vision encoder come from, and who says so."""
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.facts.lineage import LINEAGE, Lineage, lineages
+from leaderboard.pages.page import Page, discussion_address, render_page
+from leaderboard.views.location import Location
+from leaderboard.views.texts import text
+
+PATH = "lineage"
+
+
+def lineage(board: LiveBoard, here: Location, version: str) -> str:
+    known = lineages()
+    return render_page(
+        board,
+        here,
+        version,
+        "lineage.html",
+        title=text("lineage", here.language),
+        description=text("lineage_description", here.language, n=len(known)),
+        entries=sorted(known, key=lambda one: (not _has_facts(one), one.maker.casefold(), one.model.casefold())),
+        models=board.view().models_by_name,
+        report=correction_address(board, ""),
+    )
+
+
+def correction_address(board: LiveBoard, model: str) -> str | None:
+    """Return the address of a form to correct what is known about a model."""
+    body = (
+        f"Model: {model}\nFile: assets/{LINEAGE.name}\nLanguage model it was initialised from: \nVision encoder: \n"
+        "Source (address, required): \n"
+    )
+    return discussion_address(board.store_url, f"Lineage of {model}".removesuffix(" of "), body)
+
+
+def _has_facts(one: Lineage) -> bool:
+    return bool(one.language_model or one.vision_encoder or one.shown)
+
+
+PAGE = Page(lineage)
