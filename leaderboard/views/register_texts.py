@@ -98,6 +98,8 @@ REGISTER_TEXTS: dict[str, Text] = {
     "lineage_base": Text("모델 카드의 베이스 모델", "base model of the card"),
     "lineage_file": Text("이 페이지의 파일", "the file of this page"),
     "unseen": Text("처음 보는 문항", "Unseen questions"),
+    "nav_unseen": Text("처음 보는 문항", "Unseen"),
+    "nav_register": Text("발표 점수", "Published"),
     "unseen_description": Text(
         "공개 전에는 누구도 학습할 수 없는 문항에서의 순위와 누구나 내려받을 수 있는 세트에서의 순위를 비교합니다.",
         "Ranks on questions that no model can have been trained on, compared with ranks on sets that anybody can download.",
@@ -113,11 +115,13 @@ REGISTER_TEXTS: dict[str, Text] = {
     "unseen_falls": Text(
         "처음 보는 문항에서 {low}~{high}계단 내려감", "falls by {low} to {high} places on unseen questions"
     ),
-    "unseen_falls_by": Text("처음 보는 문항에서 {n}계단 내려감", "places lost on unseen questions: {n}"),
+    "unseen_falls_by": Text("처음 보는 문항에서 {n}계단 내려감", "falls by {n} places on unseen questions"),
+    "unseen_falls_one": Text("처음 보는 문항에서 1계단 내려감", "falls by one place on unseen questions"),
     "unseen_rises": Text(
         "처음 보는 문항에서 {low}~{high}계단 올라감", "rises by {low} to {high} places on unseen questions"
     ),
-    "unseen_rises_by": Text("처음 보는 문항에서 {n}계단 올라감", "places gained on unseen questions: {n}"),
+    "unseen_rises_by": Text("처음 보는 문항에서 {n}계단 올라감", "rises by {n} places on unseen questions"),
+    "unseen_rises_one": Text("처음 보는 문항에서 1계단 올라감", "rises by one place on unseen questions"),
     "unseen_unknown": Text("알 수 없음 ({low} ~ {high})", "not known ({low} to {high})"),
     "unseen_none": Text(
         "두 종류의 세트로 모두 직접 평가한 모델이 아직 {n}개가 되지 않습니다.",

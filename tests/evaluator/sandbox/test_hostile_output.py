@@ -202,6 +202,40 @@ def test_discard_answers_removes_folders_in_place_of_marks(job: Job) -> None:
     assert not job.done_mark.exists() and not job.answers_file.exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", None),  # as older versions wrote it
+        (b"null", None),
+        (b"41000000", 41_000_000),
+        (b"-1", None),
+        (b"4.1e7", None),
+        (b'"41"', None),
+        (b"9" * 5000, None),
+        (b"[" * 5000, None),
+        (b"NaN", None),
+        (b"\xff", None),
+    ],
+)
+def test_peak_gpu_memory_is_read_as_a_bounded_number(job: Job, content: bytes, expected: int | None) -> None:
+    job.measured_mark.write_bytes(content)
+    assert job.peak_gpu_memory() == expected
+
+
+def test_peak_gpu_memory_is_unknown_without_a_regular_file(job: Job, tmp_path: Path) -> None:
+    assert job.peak_gpu_memory() is None
+    other = tmp_path / "other"
+    other.write_bytes(b"41")
+    job.measured_mark.symlink_to(other)
+    assert job.peak_gpu_memory() is None
+    job.measured_mark.unlink()
+    job.measured_mark.mkdir()
+    assert job.peak_gpu_memory() is None
+    job.measured_mark.rmdir()
+    os.mkfifo(job.measured_mark)
+    assert job.peak_gpu_memory() is None
+
+
 def test_run_inference_caps_progress(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[tuple[str, int, int]] = []
     answered = [{"event": "answered"}] * 12
