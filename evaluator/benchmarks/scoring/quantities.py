@@ -59,10 +59,13 @@ UNITS = {
     "년": "년", "월": "월", "일": "일", "시간": "시간", "분": "분", "초": "초", "세": "세", "살": "세", "주": "주",
     "점": "점", "위": "위", "번째": "위", "배": "배", "등급": "등급", "단계": "단계", "학점": "학점", "병상": "병상",
     "제곱킬로미터": "km제곱", "제곱미터": "m제곱", "세제곱미터": "m세제곱", "km제곱": "km제곱", "m제곱": "m제곱", "m세제곱": "m세제곱",
-    "feet": "피트", "ft": "피트", "inches": "인치", "inch": "인치", "miles": "마일", "pounds": "파운드", "lbs": "파운드", "킬로미터": "km", "센티미터": "cm", "밀리미터": "mm", "미터": "m", "km": "km", "cm": "cm", "mm": "mm", "m": "m",
+    "갤런": "갤런", "온스": "온스", "배럴": "배럴", "oz": "온스", "feet": "피트", "ft": "피트", "inches": "인치", "inch": "인치", "miles": "마일", "pounds": "파운드", "lbs": "파운드", "킬로미터": "km", "센티미터": "cm", "밀리미터": "mm", "미터": "m", "km": "km", "cm": "cm", "mm": "mm", "m": "m",
     "헥타르": "ha", "ha": "ha", "킬로그램": "kg", "밀리그램": "mg", "그램": "g", "톤": "톤", "kg": "kg", "mg/l": "mg/l", "mg": "mg",
-    "μg/m세제곱": "μg/m세제곱", "μg": "μg", "g": "g", "t": "톤", "리터": "l", "ml": "ml", "l": "l", "teu": "teu", "kwh": "kwh", "mwh": "mwh",
-    "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
+    "μg/m세제곱": "μg/m세제곱", "μg": "μg", "g": "g", "t": "톤", "리터": "l", "ml": "ml", "l": "l", "teu": "teu", "kl": "kl", "kcal": "kcal", "ppm": "ppm", "db": "db",
+    "wh": "wh", "kwh": "kwh", "mwh": "mwh", "gwh": "gwh", "twh": "twh", "kw": "kw", "mw": "mw", "gw": "gw", "tw": "tw",
+    "kj": "kj", "mj": "mj", "gj": "gj", "tj": "tj", "pa": "pa", "hpa": "hpa", "kpa": "kpa", "mpa": "mpa", "bar": "bar", "mbar": "hpa",
+    "kv": "kv", "ma": "ma", "mah": "mah", "hz": "hz", "khz": "khz", "mhz": "mhz", "ghz": "ghz", "km/h": "km/h", "m/s": "m/s",
+    "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
 # Units of one measure: the measure, and the factor to its smallest unit.
@@ -70,8 +73,13 @@ MEASURES = {
     "mm": ("length", 1), "cm": ("length", 10), "m": ("length", 1000), "km": ("length", 10**6),
     "m제곱": ("area", 1), "ha": ("area", 10**4), "km제곱": ("area", 10**6),
     "mg": ("weight", 1), "g": ("weight", 1000), "kg": ("weight", 10**6), "톤": ("weight", 10**9),
-    "ml": ("volume", 1), "l": ("volume", 1000), "kw": ("power", 1), "mw": ("power", 1000), "gw": ("power", 10**6),
-    "kwh": ("energy", 1), "mwh": ("energy", 1000), "gwh": ("energy", 10**6), "초": ("time", 1), "분": ("time", 60), "시간": ("time", 3600),
+    "ml": ("volume", 1), "l": ("volume", 1000), "kl": ("volume", 10**6), "m세제곱": ("volume", 10**6),
+    "W": ("power", 1), "kw": ("power", 1000), "mw": ("power", 10**6), "gw": ("power", 10**9), "tw": ("power", 10**12),
+    "J": ("energy", 1), "kj": ("energy", 1000), "mj": ("energy", 10**6), "gj": ("energy", 10**9), "tj": ("energy", 10**12),
+    "wh": ("energy", 3600), "kwh": ("energy", 3600 * 10**3), "mwh": ("energy", 3600 * 10**6), "gwh": ("energy", 3600 * 10**9),
+    "twh": ("energy", 3600 * 10**12), "pa": ("pressure", 1), "hpa": ("pressure", 100), "kpa": ("pressure", 1000),
+    "bar": ("pressure", 10**5), "mpa": ("pressure", 10**6), "V": ("voltage", 1), "kv": ("voltage", 1000), "ma": ("current", 1), "A": ("current", 1000),
+    "hz": ("frequency", 1), "khz": ("frequency", 1000), "mhz": ("frequency", 10**6), "ghz": ("frequency", 10**9), "초": ("time", 1), "분": ("time", 60), "시간": ("time", 3600),
 }  # fmt: skip
 MAX_DIGITS = 30  # a longer number is no quantity: nobody states one, and computing with it takes long
 _DIGIT = re.compile(r"\d")  # a quick check before _PART, which is slow if it does not match
@@ -81,12 +89,24 @@ _MULTIPLIER = r"(?:십|백(?!분|제|화|신)|천(?!안)|만(?!큼)|억|조(?!�
 _PART = re.compile(
     rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER}){{0,6}})"
 )
-_UNIT = re.compile(rf"\s?({'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})", re.IGNORECASE)
+_SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+# A unit in Latin letters ends where the word ends: 350 total is not 350 t. Single letters that are also words or names of
+# choices are units only as capitals, and A only directly behind the number.
+_LETTERS = {"W": "W", "J": "J", "V": "V", "A": "A"}
+_UNIT = re.compile(
+    rf"\s?((?:{_SPELLINGS})(?:(?<![A-Za-z])|(?![A-Za-z]))|(?-i:[WJV])(?![A-Za-z])|(?<=\d)(?-i:A)(?![A-Za-z]))",
+    re.IGNORECASE,
+)
 _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
     rf"(?<=\d)\s?\(\s?(?:단위\s?:\s?)?((?:{_MULTIPLIER}){{0,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')}))\s?\)"
 )
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
 _NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether `plain` has markup to replace
+_HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", re.IGNORECASE)  # kW·h, kW h
+_PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
+_PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
+_SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미터
+_SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
 _RISING_TRIANGLE = re.compile(r"[△▲]\s*(?=[\d.,]+\s?[^\s\d]{0,4}\s?(?:상승|증가|늘|올라|오른|성장|확대|높아))")
@@ -124,7 +144,7 @@ _ENGLISH = {
     "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
     "minutes": "분", "minute": "분", "mins": "분", "hours": "시간", "hour": "시간", "seconds": "초", "days": "일", "months": "개월",
     "percentage points": "%p", "kilometres": "km", "kilometers": "km", "metres": "m", "meters": "m", "kilograms": "kg", "grams": "g",
-    "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
+    "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "times": "회", "weeks": "주", "gallons": "갤런", "gallon": "갤런", "ounces": "온스", "barrels": "배럴", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
 _ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
 _ENGLISH_UNIT = re.compile(  # (unit: million won)
@@ -176,9 +196,13 @@ def scan(text: str) -> tuple[Stated, ...]:
         if unit := _UNIT.match(text, position):
             position = unit.end()
         sense = _sense(text, match.start(), position)
-        quantity = Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else "", sense)
+        quantity = Quantity(-value if sign == "-" else value, _canonical(unit[1]) if unit else "", sense)
         found.append(Stated(quantity, match.start(), position))
     return tuple(found)
+
+
+def _canonical(unit: str) -> str:
+    return UNITS.get(unit.lower()) or _LETTERS[unit]
 
 
 def _sense(text: str, start: int, end: int) -> str:
@@ -210,6 +234,11 @@ def plain(text: str) -> str:
         text = _MINUS.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
         text = _MARKUP.sub("", text)
     text = _LINE_OF_UNIT.sub(" ", text)
+    text = _HOURS.sub(r"\1h", text)
+    if "속" in text:
+        text = _PER_HOUR.sub(r"\2 km/h", _PER_SECOND.sub(r"\2 m/s", text))
+    text = _SPACED_POWER.sub(r"\1", text)
+    text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
     if "(" in text:
         text = _ENGLISH_UNIT.sub(_korean_unit, text)
         text = _UNIT_BEFORE.sub(r"\3\1", _BRACKETED_UNIT.sub(r"\1", text))

@@ -83,6 +83,31 @@ CASES: list[tuple[str, str, bool]] = [
     ("2,057,404천㎡입니다.", "2,057,404천 m²", True),
     ("515,586백만 불입니다.", "515,586백만 달러", True),
     ("열다섯 개입니다.", "열다섯 개입니다", True),
+    *(("350 kWh입니다.", f"350 {unit}", False) for unit in ("Wh", "W", "J", "V", "MWh", "kJ", "kW", "GB", "m")),
+    *(
+        ("350 kWh입니다.", output, True)
+        for output in ("350kWh", "350 kW·h", "350 kW h", "350,000 Wh", "1,260 MJ", "1.26 GJ", "350")
+    ),
+    ("5 MJ입니다.", "5 kJ", False),
+    ("5 V입니다.", "5A", False),
+    ("60 Hz입니다.", "60 V", False),
+    ("5 bar입니다.", "5 kPa", False),
+    ("5 bar입니다.", "500 kPa", True),
+    ("5 kPa입니다.", "5 MPa", False),
+    ("482 m³입니다.", "482,000 L", True),
+    ("482 m³입니다.", "482 세제곱 미터", True),
+    ("482 m³입니다.", "482 L", False),
+    ("3.5 MW입니다.", "3,500 kW", True),
+    ("30 GB입니다.", "30 MB", False),
+    ("15A입니다.", "15 mA", False),
+    ("1,000명입니다.", "1e3명", True),
+    ("1,000명입니다.", "1e4명", False),
+    ("초속 43.2m입니다.", "43.2m/s", True),
+    ("시속 120km입니다.", "120 km/h", True),
+    ("시속 120km입니다.", "120 km", False),
+    ("350명입니다.", "There were 350 total visitors.", True),  # t is no unit here
+    ("2019년입니다.", "In 2019 a record was set.", True),
+    ("2,700L입니다.", "2,700 gallons", False),
 ]
 
 
