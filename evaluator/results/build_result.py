@@ -98,6 +98,7 @@ def build_result(
             model_sha=None if remote else task.request.revision,
             model_dtype=task.request.precision if _known_precision(api) else None,
             model_type=task.request.model_type,
+            shown=task.request.shown,
             params=task.request.params or environment["params"],
             license=task.request.license,
             weights=_weights(task),

@@ -90,6 +90,10 @@ REGISTER_TEXTS: dict[str, Text] = {
     "agreement_shape_only": Text("모양만 확인", "shape only"),
     "agreement_differs": Text("다름", "differs"),
     "agreement_not_checked": Text("확인 전", "not checked"),
+    "lineage_repository": Text("이 저장소의 설정 파일", "This repository's configuration"),
+    "lineage_layers": Text("{n}층", "{n} layers"),
+    "lineage_width": Text("은닉 크기 {n}", "width {n}"),
+    "lineage_vocabulary": Text("어휘 {n}", "vocabulary {n}"),
     "lineage_correct": Text(
         "잘못된 내용이 있나요? 고칠 내용과 출처를 보내 주세요.",
         "Is something wrong? Send the correction with its source.",

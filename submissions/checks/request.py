@@ -51,4 +51,5 @@ def build_request(
         base_revision=facts.base_revision,
         custom_code=facts.custom_code,
         api=facts.api,
+        shown=facts.shown,
     )

@@ -11,7 +11,9 @@ from submissions.hub_models.architectures import architectures
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
 from submissions.hub_models.repository import READ_FILES, Repository, json_or_empty, parsed_json
+from submissions.hub_models.shown_architecture import shown_architecture
 from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, default_template
+from submissions.records.architecture import Architecture
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
 from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry
@@ -51,6 +53,7 @@ class ModelFacts:
     custom_code: bool = False  # whether it needs the Python files of its repository
     weight_bytes: int | None = None  # bytes of the weight files; for an adapter, those of its base model
     api: str | None = None  # the operator's name for a model behind an API
+    shown: Architecture | None = None  # of the model's parts; None: behind an API
 
 
 def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
@@ -88,6 +91,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         base_revision=model.revision if repository.base else None,
         custom_code=custom,
         weight_bytes=sum(weights),
+        shown=shown_architecture(config),
     )
 
 

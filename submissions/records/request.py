@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from submissions.records.architecture import Architecture
 from submissions.records.base import (
     MAX_PARAMS,
     OWNER,
@@ -107,6 +108,7 @@ class EvalRequest(Record):
     benchmark_version: Label
     engine: Name
     model_type: Label
+    shown: Architecture | None = None  # types and sizes of the model's parts, as its configuration shows
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     submitted_by: Label  # a pseudonym, see submissions.queue.pseudonyms

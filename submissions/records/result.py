@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from submissions.records.architecture import Architecture
 from submissions.records.base import (
     MAX_PARAMS,
     Decoding,
@@ -70,6 +71,7 @@ class ResultConfig(Record):
     model_sha: Sha | None
     model_dtype: Precision | None
     model_type: Label | None = None
+    shown: Architecture | None = None  # types and sizes of its parts, as its configuration shows
     organisation: Label | None = None
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None

@@ -1,0 +1,23 @@
+"""Define what a model's own configuration shows of its parts. It does not show where weights come from."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from submissions.records.base import Record
+
+TypeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+Size = Annotated[int, Field(ge=1, le=10**9)]
+
+
+class Architecture(Record):
+    """Types and sizes as `config.json` states them. What it does not state, or states in another form, is None."""
+
+    class_name: TypeName | None = None  # such as LlavaOnevisionForConditionalGeneration
+    text_type: TypeName | None = None  # the model type of the language model, such as qwen3
+    text_layers: Size | None = None
+    text_width: Size | None = None  # hidden size
+    vocabulary: Size | None = None  # tokens
+    vision_type: TypeName | None = None  # the model type of the vision encoder, such as siglip_vision_model
+    vision_layers: Size | None = None
+    vision_width: Size | None = None  # hidden size
