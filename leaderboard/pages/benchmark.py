@@ -11,7 +11,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.view import View
-from leaderboard.pages.page import Page, render_page
+from leaderboard.pages.page import Page, discussion_address, render_page
 from leaderboard.pages.share import TABLE_ROWS
 from leaderboard.pages.structured_data import table_data
 from leaderboard.views.location import Location
@@ -35,6 +35,12 @@ SHARED_PARAMS = (
 )
 
 
+def _report_of_item(board: LiveBoard, name: str) -> str | None:
+    """Return the address of a form for a wrong item. It asks for the key alone, because most test sets are private."""
+    body = f"Benchmark: {name}\nItem key (never its content): \nWhat is wrong: \n"
+    return discussion_address(board.store_url, f"Wrong item: {name}", body)
+
+
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     name = here.path
     view = board.view()
@@ -55,6 +61,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         card_picture=here.card(name),
         pasted=[r for r in standing_rows(rows) if r.rank][:TABLE_ROWS],
         name=name,
+        report_item=_report_of_item(board, name),
         query=query,
         kept={key: value for key, value in here.params if key in SHARED_PARAMS},
         rows=rows,

@@ -36,6 +36,9 @@ MODEL_TEXTS: dict[str, Text] = {
     "right_answer": Text("정답", "correct"),
     "wrong_answer": Text("오답", "wrong"),
     "no_answers_yet": Text("아직 이 문항에 답한 모델이 없습니다.", "No model has answered this item yet."),
+    "report_item": Text(
+        "문항이나 정답이 잘못되었나요? 문항 키로 알려 주세요.", "Is an item or its answer wrong? Report its key."
+    ),
     "report_answer": Text("정답이 잘못되었나요? 알려 주세요.", "Is the reference answer wrong? Report it."),
     "compare_left_out": Text(
         "한 번에 {n}개까지 비교합니다. 제외한 모델: {models}", "At most {n} models are compared. Left out: {models}"
