@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from leaderboard.facts.lineage import LINEAGE, Agreement, Encoder, Fact, Lineage, Origin
+from leaderboard.facts.lineage import LINEAGE, SOURCE, Agreement, Encoder, Fact, Lineage, Origin
 
 FIRST_ROW = 2  # as spreadsheets count: the first line has the names of the columns
 COLUMNS = [
@@ -115,12 +115,14 @@ def _entry(model: str, row: dict[str, str], old: dict[str, Any]) -> tuple[Lineag
         facts[field] = None
         if text in UNREAD or text.startswith("not read"):
             continue
-        if not row[source_column]:
-            reasons.append(f"{model}: {field} {text!r} has no source")
+        source = row[source_column]
+        if not re.search(SOURCE, source):
+            given = f"{source!r} is no address" if source else "has no source"
+            reasons.append(f"{model}: {field} {text!r} {given}")
             continue
         known = old.get(field, {})
         korean = known.get("ko", "") if known.get("text") == text else ""
-        facts[field] = Fact(text=text, source=row[source_column], ko=korean)
+        facts[field] = Fact(text=text, source=source, ko=korean)
     verdict = row["declared_vs_shown"]
     reads_text_only = row["vision_encoder_declared"] == "none"
     entry = Lineage(

@@ -20,11 +20,10 @@ def main(file: str, target: Path = REGISTER) -> int:
     except (OSError, UnicodeError, csv.Error) as error:
         print(f"import_register: {file}: {error}", file=sys.stderr)
         return 2
-    if not accepted:
-        print(f"import_register: {file}: no row can be used", file=sys.stderr)
     for reason in refused:
         print(f"import_register: {file}: {reason}", file=sys.stderr)
     if not accepted:
+        print(f"import_register: {file}: no row can be used, so {target.name} stays as it is", file=sys.stderr)
         return 2
     before = _values(target)
     after = {number.identity: number.value for number in accepted}

@@ -20,14 +20,11 @@ Origin = Literal["scratch", "own", "other", "unknown"]
 Encoder = Literal["own", "other", "none", "unknown"]
 # Whether what was declared and what configuration, code or tensors show agree.
 Agreement = Literal["agree", "code_only", "shape_only", "differs", "not_checked"]
-Source = Annotated[
-    str,
-    Field(
-        max_length=300,
-        pattern=r"^(https://\S+( \([^)]+\))?( ; https://\S+( \([^)]+\))?)*|docs/[\w.-]+ of this project|[^;]{1,200})$",
-    ),
-]
-_ADDRESS = re.compile(r"https://[^\s;]+")
+SOURCE = (
+    r"https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"  # addresses, with or without remarks, or a document of ours
+)
+Source = Annotated[str, Field(max_length=300, pattern=SOURCE)]
+_ADDRESS = re.compile(r"https://[^\s;\"'<>]+")
 
 
 class Fact(BaseModel):

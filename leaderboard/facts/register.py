@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import combinations
 from typing import Literal, get_args
 
 from leaderboard.facts.register_sets import SETS
@@ -81,22 +82,18 @@ class Entry:
     @property
     def spread(self) -> float | None:
         """The largest difference between two reporters in points, or None if fewer than two measured the same metric."""
-        differences = [
-            abs(one.value - other.value)
-            for one in self.numbers
-            for other in self.numbers
-            if one.reporter != other.reporter and _same_metric(one.metric, other.metric)
-        ]
-        return round(max(differences), 2) if differences else None
+        return self._largest_difference(of_one_reporter=False)
 
     @property
     def own_spread(self) -> float | None:
         """The largest difference between two scores of one reporter, under other conditions, or None."""
+        return self._largest_difference(of_one_reporter=True)
+
+    def _largest_difference(self, *, of_one_reporter: bool) -> float | None:
         differences = [
             abs(one.value - other.value)
-            for one in self.numbers
-            for other in self.numbers
-            if one is not other and one.reporter == other.reporter and _same_metric(one.metric, other.metric)
+            for one, other in combinations(self.numbers, 2)
+            if (one.reporter == other.reporter) is of_one_reporter and _same_metric(one.metric, other.metric)
         ]
         return round(max(differences), 2) if differences else None
 
@@ -126,7 +123,7 @@ def check(row: dict[str, str]) -> Number:
         raise ValueError(f"flag must be one of {', '.join(get_args(Flag))}, not {cells['flag']!r}")
     if cells["reporter_type"] not in get_args(ReporterType):
         raise ValueError(f"reporter_type must be one of {', '.join(get_args(ReporterType))}")
-    if cells["flag"] not in ("ok",) and not (cells["note"] or cells["conditions"]):
+    if cells["flag"] != "ok" and not (cells["note"] or cells["conditions"]):
         raise ValueError("a number that is not ok needs a note with the reason")
     if not re.fullmatch(r"-?\d+(\.\d+)?", cells["value"]):
         raise ValueError(f"the value must be a number, not {cells['value']!r}")

@@ -63,12 +63,19 @@ def test_origin_of_language_model(declared: str, origin: str, tmp_path: Path) ->
     assert entry["origin"] == origin
 
 
-def test_fact_without_source_is_refused_and_model_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, (entry,) = _import(tmp_path, ROW | {"source_vision_encoder": ""})
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [("", "has no source"), ("a friend", "'a friend' is no address"), ("http://example.org", "is no address")],
+)
+def test_fact_without_source_is_refused_and_model_stays(
+    source: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, (entry,) = _import(tmp_path, ROW | {"source_vision_encoder": source})
     assert code == 1
     assert entry["encoder"] == "unknown" and "vision_encoder" not in entry
     said = capsys.readouterr().err
-    assert "row 2: example/Example-VL-7B: vision_encoder 'own encoder, trained from scratch' has no source" in said
+    assert "row 2: example/Example-VL-7B: vision_encoder 'own encoder, trained from scratch'" in said
+    assert reason in said
 
 
 def test_contradicting_row_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
