@@ -80,8 +80,13 @@ def read(file: Path, before: dict[str, Any]) -> tuple[list[Lineage], list[str]]:
         if list(reader.fieldnames or ()) != COLUMNS:
             raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
         for number, row in enumerate(reader, FIRST_ROW):
+            if None in row or None in row.values():
+                refused.append(
+                    f"row {number}: it has {'more' if None in row else 'fewer'} cells than the table has columns"
+                )
+                continue
             try:
-                entries = list(_entries({name: (cell or "").strip() for name, cell in row.items()}, before))
+                entries = list(_entries({name: cell.strip() for name, cell in row.items()}, before))
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 refused.append(f"row {number}: {'.'.join(map(str, first['loc']))}: {first['msg']}")

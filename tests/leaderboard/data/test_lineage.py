@@ -106,6 +106,15 @@ def test_file_with_other_columns_changes_nothing(tmp_path: Path, capsys: pytest.
     assert "the columns must be model_id" in capsys.readouterr().err
 
 
+def test_rows_of_another_length_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "facts.csv"
+    row = ",".join(["x"] * len(COLUMNS))
+    file.write_text(f"{','.join(COLUMNS)}\n{row},more\nx,y\n", encoding="utf-8")
+    assert main(str(file), tmp_path / "lineage.json") == 1
+    said = capsys.readouterr().err
+    assert "row 2: it has more cells" in said and "row 3: it has fewer cells" in said
+
+
 def test_class_without_fact_is_refused() -> None:
     with pytest.raises(ValidationError, match="no fact says so"):
         Lineage(model="a/b", maker="a", origin="own", encoder="unknown")
