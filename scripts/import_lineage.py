@@ -44,7 +44,8 @@ FACTS = {
     "shown": ("config_or_code_shows", "source_config"),
     "licence": ("licence", "source_licence"),
 }
-UNREAD = ("", "none", "text only (project document)")  # cells without a fact
+OF_PROJECT = " (project document)"  # the source says so too
+UNREAD = ("", "none", "text only")  # cells without a fact
 _SECOND = re.compile(r" \(and (?P<others>[^)]+)\)$")  # "Qwen/Qwen3-VL-2B-Instruct (and Thinking)"
 
 
@@ -116,7 +117,7 @@ def _entry(model: str, row: dict[str, str], old: dict[str, Any]) -> tuple[Lineag
     reasons: list[str] = []
     facts: dict[str, Fact | None] = {}
     for field, (text_column, source_column) in FACTS.items():
-        text = row[text_column]
+        text = row[text_column].removesuffix(OF_PROJECT)
         facts[field] = None
         if text in UNREAD or text.startswith("not read"):
             continue
