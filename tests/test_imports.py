@@ -56,6 +56,7 @@ ROOMS = {
         "datasets",
         "job",
         "results",
+        "errata",
         "opened",
         "worker",
         "doctor",

@@ -10,6 +10,7 @@ columns.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +22,7 @@ from evaluator.benchmarks.rows import (
     Row,
     build_items,
     check_surrogates,
+    checked_text,
     images_in,
     item_rows,
     items_file,
@@ -141,6 +143,26 @@ class Benchmark:
     def gold_output(self, item: Item) -> str | None:
         """Return an output that gives the gold answer, or None if no single output is right for the item."""
         return item.answer
+
+    def corrected_item(self, item: Item, answer: str) -> Item:
+        """Return an item with another gold answer, for an erratum. What a model is asked stays the same.
+
+        Raises ValueError if the item cannot have that answer.
+        """
+        if item.choices:
+            raise ValueError("it has choices, whose right one cannot be changed: withdraw the item")
+        corrected = replace(item, answer=checked_text("answer", answer))
+        if corrected == item:
+            raise ValueError("that is its answer already")
+        output = self.gold_output(corrected)
+        if output is not None and not self.accepts(corrected, output):
+            raise ValueError("the scoring rule does not accept that answer")
+        return corrected
+
+    def accepts(self, item: Item, output: str) -> bool:
+        """Return whether the rule that ranks models counts an output as right."""
+        (score,) = self.score_flat([item], [Answer(item.id, output, "ok", 0.0)])
+        return score.values[self.item_metric.name] == 1
 
     def prompts(self, item: Item) -> list[Prompt]:
         """Return the prompts for an item. Most benchmarks have one per item."""

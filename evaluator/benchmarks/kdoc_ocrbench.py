@@ -125,6 +125,9 @@ class KDocOCRBench(Transcription):
         item = super().item(row, folder)
         return replace(item, cluster=item.id)
 
+    def corrected_item(self, item: Item, answer: str) -> Item:
+        raise ValueError("its checks decide, not an answer: withdraw the item")
+
     def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
         return "\n".join(map(described, inputs["checks"])) or "–"
 

@@ -33,6 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_croissant(commands.add_parser("croissant", help="describe a folder of items for its dataset card"))
     _add_import(commands.add_parser("import", help="convert a test set from its published format"))
     _add_ko_fresh(commands.add_parser("ko-fresh", help="draw a ko-fresh set, reveal a seed, verify a revealed set"))
+    _add_errata(commands.add_parser("errata", help="correct or withdraw items, and score stored answers again"))
     _add_worker(commands.add_parser("worker", help="evaluate queued requests"))
     _add_estimate(commands.add_parser("estimate", help="estimate the time and price of a model's evaluations"))
     _add_schedule(commands.add_parser("schedule", help="run the worker as a scheduled Hugging Face Job"))
@@ -90,6 +91,21 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
         step.add_argument("--out", required=True, type=_folder, help="a folder that does not exist yet")
     statistics = steps.add_parser("statistics", help="difficulty and discrimination of the items in a collected folder")
     statistics.add_argument("folder", type=_folder, help="a folder that `collect` or `reveal` has written")
+
+
+def _add_errata(errata: argparse.ArgumentParser) -> None:
+    steps = errata.add_subparsers(dest="step", required=True)
+    add = steps.add_parser("add", help="record an erratum of the installation's test set, then score answers again")
+    rescore = steps.add_parser("rescore", help="score answers again that an interrupted or later evaluation has left")
+    listed = steps.add_parser("list", help="list the errata of the installation's test set")
+    for step in (add, rescore, listed):
+        step.add_argument("benchmark", type=_benchmark)
+        step.add_argument("--store", help="path or URL of the store (default: HANNUN_STORE)")
+    add.add_argument("item", help="the item's id, which becomes public")
+    change = add.add_mutually_exclusive_group(required=True)
+    change.add_argument("--answer", metavar="TEXT", help="the right answer, which stays private")
+    change.add_argument("--withdraw", action="store_true", help="remove the item from the scores")
+    add.add_argument("--reason", default="", help="the reason, which is public and must not quote the item")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

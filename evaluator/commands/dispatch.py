@@ -20,6 +20,7 @@ COMMANDS = {
     "croissant": "evaluator.commands.croissant",
     "import": "evaluator.commands.import_dataset",
     "ko-fresh": "evaluator.commands.ko_fresh",
+    "errata": "evaluator.commands.errata",
     "worker": "evaluator.commands.worker",
     "estimate": "evaluator.commands.estimate",
     "schedule": "evaluator.commands.schedule",

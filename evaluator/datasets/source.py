@@ -20,6 +20,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.errors import DataError, EvaluationError
 from evaluator.core.files import new_folder
+from evaluator.datasets.corrections import NO_CORRECTIONS, Corrections
 from evaluator.datasets.import_dataset import import_dataset
 from evaluator.datasets.leak_check import CANARY
 from submissions.checks.data_terms import check_receivers
@@ -42,6 +43,7 @@ class Source:
     id: str
     split: str
     commit: str | None = None
+    corrections: Corrections = NO_CORRECTIONS
 
     @property
     def revision(self) -> str:
@@ -74,6 +76,12 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
         place.removeprefix(SCHEME), split, token, settings.work_dir / "datasets", BENCHMARKS[benchmark]
     )
     return Source(folder, benchmark, split, commit)
+
+
+def configured_source(benchmark: str, settings: Settings) -> Source:
+    """Return the source of the test set that this installation measures a benchmark on. Raises as `open_source` does."""
+    data = settings.data.get(benchmark) or (DRAWN if BENCHMARKS[benchmark].drawn else None)
+    return open_source(benchmark, data, settings)
 
 
 def check_place(benchmark: str, data: str | None, settings: Settings) -> None:

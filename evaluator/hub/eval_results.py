@@ -14,6 +14,7 @@ from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constant
 from evaluator.benchmarks import BENCHMARKS
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
+from submissions.records.errata import version_without
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
 
@@ -50,7 +51,7 @@ def has_rank(result: EvalResult) -> bool:
     used = (generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens) if generation else ()
     return (
         result.dataset.split == benchmark.card.split
-        and result.versions[benchmark.name] == benchmark.version
+        and version_without(result.versions[benchmark.name]) == benchmark.version
         and result.results[benchmark.name].get(benchmark.card.headline) is not None
         and (not used or benchmark.ranks_decoding(*used))
     )

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from evaluator.benchmarks.base import Benchmark
@@ -36,11 +36,24 @@ def answers_hash(rows: Iterable[AnswerRow]) -> str:
 
 def score_rows(benchmark: Benchmark, items: Sequence[Item], rows: Iterable[AnswerRow]) -> list[Score]:
     """Return the scores of published answers, in the order of the items. Raises KeyError if one is missing."""
-    by_id = {row.id: row for row in rows}
-    answers = [_answer(by_id[item.id]) for item in items]
-    scores = benchmark.score(items, [[answer] for answer in answers])
-    return [zero_if_unanswered(score, [answer]) for score, answer in zip(scores, answers, strict=True)]
+    by_id = {row.id: [_answer(row.id, row.answer, row.status, row.reasoned)] for row in rows}
+    return _scores(benchmark, items, by_id)
 
 
-def _answer(row: AnswerRow) -> Answer:
-    return Answer(row.id, row.answer, row.status, 0.0, reasoning_tokens=0 if row.reasoned else None)
+def score_details(benchmark: Benchmark, items: Sequence[Item], details: Details) -> list[Score]:
+    """Return the scores of stored answers, in the order of the items. Raises KeyError if one is missing."""
+    by_id = {
+        row["id"]: [_answer(row["id"], text, row["status"], bool(row.get("reasoned"))) for text in row["answers"]]
+        for row in details
+    }
+    return _scores(benchmark, items, by_id)
+
+
+def _scores(benchmark: Benchmark, items: Sequence[Item], answers: Mapping[str, Sequence[Answer]]) -> list[Score]:
+    given = [answers[item.id] for item in items]
+    scores = benchmark.score(items, given)
+    return [zero_if_unanswered(score, own) for score, own in zip(scores, given, strict=True)]
+
+
+def _answer(item_id: str, text: str, status: AnswerStatus, reasoned: bool) -> Answer:
+    return Answer(item_id, text, status, 0.0, reasoning_tokens=0 if reasoned else None)

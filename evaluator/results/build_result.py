@@ -114,7 +114,7 @@ def build_result(
             max_new_tokens=task.options.max_new_tokens,
         ),
         headline=benchmark.card.headline,
-        versions={name: benchmark.version},
+        versions={name: task.version},
         n_samples={name: {"original": dataset.n, "effective": n}},
         date=round(time.time(), 3),
         git_hash=git_hash(),

@@ -2,17 +2,20 @@
 
 import json
 
+from evaluator.benchmarks.base import Benchmark
 from evaluator.core.errors import Details
-from evaluator.results.task import Task
+from evaluator.datasets.source import Source
 from submissions.config.paths import SAMPLES
 from submissions.records.result import MAX_SHOWN_ANSWER
 
 
-def public_answers(task: Task, details: Details) -> bytes | None:
-    """Return the answers to sample items as JSON: id → answers and whether they are right. None for any other set."""
-    if task.source.path.resolve() != (SAMPLES / task.benchmark.name).resolve() or task.blind:
+def public_answers(benchmark: Benchmark, source: Source, details: Details, *, blind: bool = False) -> bytes | None:
+    """Return the answers to sample items as JSON: id → answers and whether they are right. None for any other set,
+    and for answers that were given without seeing the pictures.
+    """
+    if blind or source.path.resolve() != (SAMPLES / benchmark.name).resolve():
         return None
-    headline = task.benchmark.item_metric.name
+    headline = benchmark.item_metric.name
     answers = {
         str(row["id"]): {
             "answers": [str(text)[:MAX_SHOWN_ANSWER] for text in row["answers"]],

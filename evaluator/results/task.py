@@ -37,6 +37,11 @@ class Task:
     def remote(self) -> bool:
         return self.options.remote
 
+    @property
+    def version(self) -> str:
+        """The version of the benchmark with the errata of its set."""
+        return self.source.corrections.version_of(self.benchmark)
+
 
 def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others: Any) -> EngineOptions:
     """Return the engine options of a request.
@@ -61,7 +66,7 @@ def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others
 
 def load_items(task: Task) -> tuple[list[Item], Dataset]:
     """Return the items to ask and the published description of their set. Raises DataError with file and row."""
-    items = task.benchmark.load(task.source.path)
+    items = task.source.corrections.apply(task.benchmark, task.benchmark.load(task.source.path))
     split = task.source.split
     if task.limit and task.limit < len(items):
         # Another split name, so that the result is never ranked with results on the whole set.

@@ -3,11 +3,13 @@
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import EvaluationError
-from evaluator.datasets.source import DRAWN, check_sent, open_source
+from evaluator.datasets.source import check_sent, configured_source
+from evaluator.errata.records import read_corrections
 from evaluator.hub.model_download import fetch_model
 from evaluator.results.task import Task, options_of
 from submissions.config.api_options import API_KEY, ApiOptions
@@ -15,6 +17,7 @@ from submissions.config.settings import Settings
 from submissions.operator.code_approval import find_approval
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
+from submissions.store.private import PrivateStore
 from submissions.texts.errors import SettingsError
 from submissions.texts.failure_codes import FailureCode
 
@@ -23,13 +26,14 @@ def prepare_task(
     request: EvalRequest,
     settings: Settings,
     store: Store,
+    private: PrivateStore,
     stop: threading.Event,
     devices: Sequence[str] | None = None,
 ) -> Task:
     """Fetch a request's model and return its task.
 
     `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees. Raises EvaluationError if the
-    model cannot be fetched or its code may not run, EvaluationStopped once `stop` is set.
+    model cannot be fetched or its code may not run, EvaluationStopped once `stop` is set, StoreError if a store fails.
     """
     api = api_options(request, settings)
     try:
@@ -59,12 +63,13 @@ def prepare_task(
         max_reasoning_tokens=settings.max_reasoning_tokens,
         max_pixels=settings.max_pixels,
     )
-    data = settings.data.get(request.benchmark) or (DRAWN if benchmark.drawn else None)
+    source = configured_source(request.benchmark, settings)
+    source = replace(source, corrections=read_corrections(store, private, benchmark.name, source.split))
     return Task(
         request,
         options,
         benchmark,
-        source=open_source(request.benchmark, data, settings),
+        source=source,
         limit=settings.limit,
         latency_samples=settings.latency_samples,
         max_score_changes=settings.max_score_changes,

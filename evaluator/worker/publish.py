@@ -63,7 +63,8 @@ def publish(
             save_item_scores(private, request.key, scores)
             result = with_pairs(result, scores, queue.store, private)
         statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
-        queue.publish(request, result, queue.store.now(), statement, public_answers(task, evaluation.details))
+        answers = public_answers(task.benchmark, task.source, evaluation.details, blind=task.blind)
+        queue.publish(request, result, queue.store.now(), statement, answers)
 
     def stop(_: RetryCallState) -> bool:
         return interrupted.is_set()

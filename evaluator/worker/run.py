@@ -91,7 +91,9 @@ class ClaimedRun:
         deadline.start()
         try:
             self._backup.restore()
-            task = prepare_task(self._request, self._settings, self._queue.store, self._interrupted, self._devices)
+            task = prepare_task(
+                self._request, self._settings, self._queue.store, self._private, self._interrupted, self._devices
+            )
             heartbeat.stage = Stage.LOAD
             items, dataset = load_items(task)
             if self._shard:

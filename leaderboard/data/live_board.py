@@ -21,6 +21,7 @@ from leaderboard.data.view import View
 from leaderboard.data.worker_status import START, WorkerStatus
 from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
+from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.operator import Commitment, Retirement
 from submissions.records.options import Inputs
@@ -65,6 +66,7 @@ class LiveBoard:
         self._requests = queue_reader(store)
         self._retirements = RecordReader(store, "retired", Retirement)
         self._commitments = RecordReader(store, "fresh", Commitment)
+        self._errata = RecordReader(store, "errata", Erratum)
         self._refreshing = threading.Lock()
         self._idle = threading.Event()  # set while no refresh is under way
         self._idle.set()
@@ -228,13 +230,20 @@ class LiveBoard:
         last = self._view
         retired = self._retirements.read(snapshot)
         commitments = self._commitments.read(snapshot)
+        errata = [one for one in self._errata.read(snapshot) if one.benchmark in BENCHMARKS]
         reasons = {one.key: one.reason for one in retired if one.until is None} | evaluated_after_reveal(
             results, commitments
         )
-        unchanged = last.retired == retired and last.commitments == commitments
+        counts: dict[str, dict[str, int]] = {}
+        for one in errata:
+            splits = counts.setdefault(one.benchmark, {})
+            splits[one.split] = max(one.number, splits.get(one.split, 0))
+        unchanged = (last.retired, last.commitments, last.errata) == (retired, commitments, errata)
         kept = {name for name, own in rows.items() if unchanged and last.rows.get(name) == own}
         boards = {
-            name: last.boards[name] if name in kept else ranked(with_annotations(own, reasons), name)
+            name: last.boards[name]
+            if name in kept
+            else ranked(with_annotations(own, reasons, counts.get(name, {})), name)
             for name, own in rows.items()
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
@@ -252,6 +261,7 @@ class LiveBoard:
             paths={r.key: r.path for r in results},
             retired=retired,
             commitments=commitments,
+            errata=errata,
         )
 
     def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:

@@ -12,6 +12,7 @@ from statistics import NormalDist
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
+from submissions.records.errata import version_with, version_without
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import ResultKind
 
@@ -148,8 +149,16 @@ def _is_measured(row: BoardRow) -> bool:
 
 
 def is_outdated(row: BoardRow) -> bool:
-    """Return whether a row was measured with another version of its benchmark than the current one."""
-    return row.kind == "verified" and row.benchmark_version != BENCHMARKS[row.benchmark].version
+    """Return whether a row was measured with another version of its benchmark than the current one.
+
+    The version counts the errata of its test set.
+    """
+    if row.kind != "verified":
+        return False
+    current = BENCHMARKS[row.benchmark].version
+    if row.errata:
+        return row.benchmark_version != version_with(current, row.errata)
+    return version_without(row.benchmark_version) != current
 
 
 def _may_have_rank(row: BoardRow) -> bool:

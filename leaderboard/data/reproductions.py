@@ -51,15 +51,15 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
             yield Reproduction(row, match, metric, score - reported, (high - low) / 2, verdict)
 
 
-def with_annotations(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRow]:
-    """Return the rows with reasons of retirement, attempts and reproduction verdicts filled in.
+def with_annotations(rows: Sequence[BoardRow], retired: Mapping[str, str], errata: Mapping[str, int]) -> list[BoardRow]:
+    """Return the rows of a benchmark with reasons of retirement, attempts, errata and reproduction verdicts filled in.
 
-    `retired` maps keys to reasons.
+    `retired` maps keys to reasons, `errata` splits to the number of their errata.
     """
     several = {key: (one.number, one.of) for key, one in attempts_of(rows).items()}
     known = [
-        replace(row, retired=retired.get(row.key), attempt=several.get(row.key))
-        if row.key in retired or row.key in several
+        replace(row, retired=retired.get(row.key), attempt=several.get(row.key), errata=errata.get(row.split, 0))
+        if row.key in retired or row.key in several or row.split in errata
         else row
         for row in rows
     ]

@@ -19,6 +19,7 @@ from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
 from leaderboard.data.unseen import RankChange, rank_changes_unseen
+from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
 from submissions.records.options import Inputs, ResultKind
@@ -55,6 +56,7 @@ class View:
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
+    errata: list[Erratum] = field(default_factory=list)  # by benchmark, split and number
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
     _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark

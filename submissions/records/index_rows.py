@@ -91,6 +91,7 @@ class BoardRow:
     retired: str | None = None  # why the result has no rank any more
     attempt: tuple[int, int] | None = None  # (k, n): the k-th of n results of its model on this test set
     reproduction: str | None = None  # see leaderboard.data.reproductions
+    errata: int = 0  # of the row's test set until now
 
     @property
     def is_sample(self) -> bool:

@@ -23,6 +23,7 @@ from submissions.records.base import (
     Precision,
     Record,
     Sha,
+    Time,
 )
 from submissions.records.options import ResultKind, Thinking
 from submissions.records.version_0_1 import from_0_1
@@ -199,6 +200,14 @@ class Provenance(Record):
     worker: Label | None = None
 
 
+class Earlier(Record):
+    """The scores of a result before an erratum of its test set, in percent."""
+
+    version: Label  # of the benchmark
+    scores: dict[MetricName, Metric | None]
+    until: Time
+
+
 class EvalResult(Record):
     """The result of one request, stored at `results/{owner}/{name}/{key}.json`.
 
@@ -230,6 +239,7 @@ class EvalResult(Record):
     reasoning: Reasoning | None = None
     cost: Cost | None = None
     paired: list[PairedScores] = Field(default_factory=list)  # with earlier results
+    earlier: list[Earlier] = Field(default_factory=list)  # before errata, oldest first
     environment: dict[str, Label] = Field(default_factory=dict)
     provenance: Provenance
     reproduce: Annotated[str, Field(max_length=1000)] | None = None

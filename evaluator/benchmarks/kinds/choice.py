@@ -152,6 +152,19 @@ class Choice(Benchmark):
         _place(item.answer)
         return item
 
+    def corrected_item(self, item: Item, answer: str) -> Item:
+        """Return an item with another right choice, given as its text. Each choice stays at its letter."""
+        if answer not in item.choices:
+            raise ValueError("the answer must be the text of one of its choices")
+        if answer == item.choices[0]:
+            raise ValueError("that is its answer already")
+        right = item.choices.index(answer)
+        order = [right, *(place for place in range(len(item.choices)) if place != right)]  # the right one is first
+        letters = tuple(order.index(place) for place in choice_order(item, 0))
+        choices = tuple(item.choices[place] for place in order)
+        gold = answer if item.answer == item.choices[0] else item.answer
+        return replace(item, choices=choices, answer=gold, extra={**item.extra, FIRST_ORDER: letters})
+
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question, or with descriptions of the figure if the prompt has no place for a question."""
         if QUESTION not in self.prompt:

@@ -1,0 +1,74 @@
+"""Corrections of a test set: items with another answer, and items that are withdrawn.
+
+The set itself stays as it is, so its hash, its prompts and the order of its choices do not change.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from evaluator.benchmarks.base import Benchmark
+from evaluator.core.data_types import Item
+from evaluator.core.errors import DataError
+from submissions.records.errata import version_with
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A correction of one item. A later one of the same item replaces it."""
+
+    item: str
+    answer: str | None  # None: the item is withdrawn
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """All corrections of a set, in the order in which they were made."""
+
+    made: tuple[Correction, ...] = ()
+
+    def version_of(self, benchmark: Benchmark) -> str:
+        """Return the version of a benchmark whose set is corrected in this way."""
+        return version_with(benchmark.version, len(self.made))
+
+    def first(self, count: int) -> "Corrections":
+        """Return the first corrections, which an earlier version had."""
+        return Corrections(self.made[:count])
+
+    def apply(self, benchmark: Benchmark, items: Sequence[Item]) -> list[Item]:
+        """Return the items with their corrected answers, without those that are withdrawn.
+
+        Raises DataError if a correction names an item that the set does not have, or an answer that it cannot have.
+        """
+        last = {one.item: one.answer for one in self.made}
+        if unknown := last.keys() - {item.id for item in items}:
+            raise DataError(f"{benchmark.name} has no item {min(unknown)!r}")
+        corrected = []
+        for item in items:
+            if item.id not in last:
+                corrected.append(item)
+            elif (answer := last[item.id]) is not None:
+                corrected.append(_corrected(benchmark, item, answer))
+        if not corrected:
+            raise DataError(f"{benchmark.name} would have no items left")
+        return corrected
+
+    def to_json(self) -> bytes:
+        return _MADE.dump_json(self.made, indent=1)
+
+    @classmethod
+    def from_json(cls, content: bytes) -> "Corrections":
+        """Parse what `to_json` wrote. Raises ValueError if it is something else."""
+        return cls(_MADE.validate_json(content))
+
+
+NO_CORRECTIONS = Corrections()
+_MADE = TypeAdapter(tuple[Correction, ...])
+
+
+def _corrected(benchmark: Benchmark, item: Item, answer: str) -> Item:
+    try:
+        return benchmark.corrected_item(item, answer)
+    except ValueError as error:
+        raise DataError(f"item {item.id!r}: {error}") from None

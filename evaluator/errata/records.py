@@ -1,0 +1,111 @@
+"""Read and add the errata of a test set: public records in the store, corrected answers in the private store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from evaluator.benchmarks.base import Benchmark
+from evaluator.core.data_types import Item
+from evaluator.core.errors import DataError, LeakError
+from evaluator.datasets.corrections import Correction, Corrections
+from evaluator.datasets.leak_check import check_public
+from evaluator.datasets.source import Source
+from submissions.records.base import first_error
+from submissions.records.errata import Erratum
+from submissions.store.base import Changes, Snapshot, Store, transact
+from submissions.store.private import PrivateStore
+
+
+@dataclass(frozen=True)
+class Change:
+    """An erratum as the operator gives it: another answer, or None to withdraw the item, and the public reason."""
+
+    item: str
+    answer: str | None
+    reason: str
+
+
+def read_errata(store: Store, benchmark: str, split: str, snapshot: Snapshot | None = None) -> list[Erratum]:
+    """Return the errata of a set in their order.
+
+    Raises DataError if one cannot be read, because the results of the set would then have a wrong version, and StoreError
+    if the store cannot be read.
+    """
+    snapshot = snapshot or store.snapshot()
+    folder = Erratum.folder_of(benchmark, split)
+    errata = []
+    for path in sorted(path for path in snapshot.files if path.startswith(folder)):
+        try:
+            errata.append(Erratum.from_json(store.read(path, snapshot.head)))
+        except ValueError as error:
+            raise DataError(f"{path} cannot be read: {error}") from None
+    return errata
+
+
+def read_corrections(store: Store, private: PrivateStore, benchmark: str, split: str) -> Corrections:
+    """Return the corrections of a set. Raises DataError if the private store lacks them, StoreError if a store fails."""
+    count = len(read_errata(store, benchmark, split))
+    if not count:
+        return Corrections()
+    path = _path(benchmark, split)
+    try:
+        made = Corrections.from_json(private.read(path))
+    except (KeyError, ValueError):
+        made = Corrections()
+    # One more than the public records is left over from a command that was interrupted.
+    if len(made.made) < count:
+        raise DataError(f"the private store lacks the corrected answers of {benchmark} ({path}): restore it")
+    return made.first(count)
+
+
+def add_erratum(
+    store: Store, private: PrivateStore, benchmark: Benchmark, source: Source, items: Sequence[Item], change: Change
+) -> Corrections:
+    """Record an erratum and return all corrections of the set.
+
+    `items` are those of the uncorrected set. Raises DataError if the item does not exist or cannot have that answer, or
+    the reason quotes the set; and StoreError if a store fails.
+    """
+    before = read_corrections(store, private, benchmark.name, source.split)
+    number = len(before.made) + 1
+    after = Corrections((*before.made, Correction(change.item, change.answer)))
+    _check_change(benchmark, items, before, after)
+    try:
+        erratum = Erratum(
+            benchmark=benchmark.name,
+            split=source.split,
+            number=number,
+            item=change.item,
+            withdrawn=change.answer is None,
+            reason=change.reason,
+            since=store.now(),
+            version=after.version_of(benchmark),
+        )
+    except ValidationError as error:
+        raise DataError(f"not an erratum: {first_error(error)}") from None
+    try:
+        check_public([erratum.to_bytes()], items, source.path)
+    except LeakError as error:
+        raise DataError(f"the reason and the item's id are public, and they have {error}") from None
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        if erratum.path in snapshot.files:
+            raise DataError("somebody else has just added an erratum of this set; try again")
+        return {erratum.path: erratum.to_bytes()}, f"Add erratum {erratum.version} of {benchmark.name}", None
+
+    private.write(_path(benchmark.name, source.split), after.to_json())  # first, because workers need it
+    transact(store, decide)
+    return after
+
+
+def _check_change(benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections) -> None:
+    """Raise DataError if the last correction names no item, changes nothing or gives an answer that is not possible."""
+    last = after.made[-1]
+    corrected = after.apply(benchmark, items)  # it raises DataError if the item or its answer is not possible
+    if corrected == before.apply(benchmark, items):
+        raise DataError(f"item {last.item!r} is withdrawn already" if last.answer is None else "nothing would change")
+
+
+def _path(benchmark: str, split: str) -> str:
+    return f"errata/{benchmark}/{split}.json"

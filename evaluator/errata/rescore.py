@@ -1,0 +1,237 @@
+"""Score stored answers again after an erratum, without running a model."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evaluator.benchmarks.base import Benchmark
+from evaluator.core.data_types import Item, Score
+from evaluator.core.errors import DataError, Details
+from evaluator.datasets.leak_check import check_public
+from evaluator.datasets.source import Source
+from evaluator.errata.records import read_errata
+from evaluator.job.limited_process import run_limited
+from evaluator.results.answer_rows import score_details
+from evaluator.results.build_result import round_measures, scored_fields
+from evaluator.results.item_scores import ItemScores
+from evaluator.results.private_records import read_details, read_item_scores, save_item_scores
+from evaluator.results.public_answers import public_answers
+from evaluator.results.published_pairs import with_pairs
+from submissions.config.settings import Settings
+from submissions.operator.retirement import is_retired
+from submissions.records.errata import Moved, errata_in, version_without
+from submissions.records.index_rows import BoardRow
+from submissions.records.result import Earlier, EvalResult
+from submissions.records.signed_statement import sign
+from submissions.store.base import Changes, Snapshot, Store, transact
+from submissions.store.index import board_reader, with_result
+from submissions.store.private import PrivateStore
+from submissions.texts.errors import SettingsError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """What a set's results became: the keys of those scored again, and why others belong to an earlier version."""
+
+    keys: Sequence[str]
+    left: Mapping[str, str]  # key → reason
+    moved: Sequence[Moved]
+
+
+class Rescoring:
+    """Bring all results on a set to its newest errata. It can be interrupted and repeated."""
+
+    def __init__(
+        self, benchmark: Benchmark, source: Source, store: Store, private: PrivateStore, settings: Settings
+    ) -> None:
+        """Prepare it. `source` has all corrections of the set.
+
+        Raises DataError if the set cannot be read, SettingsError if the results are signed and there is no key to sign
+        them again, StoreError if the store fails.
+        """
+        self._benchmark, self._source = benchmark, source
+        self._store, self._private, self._settings = store, private, settings
+        self._asked = benchmark.load(source.path)
+        self._items = source.corrections.apply(benchmark, self._asked)
+        self._version = source.corrections.version_of(benchmark)
+        self._secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
+        snapshot = store.snapshot()
+        signed = any(EvalResult.statement_path_of(row.key) in snapshot.files for row in self._rows(snapshot))
+        if signed and not settings.signing_key:
+            raise SettingsError("the results are signed: set HANNUN_SIGNING_KEY to the same key, to sign them again")
+
+    def run(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> Rescored:
+        """Score all results of earlier versions again, then record who moved.
+
+        Raises DataError if the set's records cannot be read, StoreError if a store fails.
+        """
+        snapshot = self._store.snapshot()
+        rows = [row for row in self._rows(snapshot) if row.benchmark_version != self._version]
+        done: list[str] = []
+        left: dict[str, str] = {}
+        for number, row in enumerate(sorted(rows, key=lambda row: row.date or 0.0), 1):
+            if reason := self._rescore(row, snapshot):
+                left[row.key] = reason
+                log.warning("%s (%s) keeps version %s: %s", row.key, row.model, row.benchmark_version, reason)
+            else:
+                done.append(row.key)
+            on_progress(number, len(rows))
+        return Rescored(done, left, self._record_moves(len(left)))
+
+    def _rows(self, snapshot: Snapshot) -> list[BoardRow]:
+        """Return the results on this set that were measured here with the current prompt and scoring rule."""
+        return [
+            row
+            for row in board_reader(self._store).read(snapshot)[0]
+            if row.benchmark == self._benchmark.name
+            and row.split == self._source.split
+            and row.kind == "verified"
+            and version_without(row.benchmark_version) == self._benchmark.version
+        ]
+
+    def _rescore(self, row: BoardRow, snapshot: Snapshot) -> str | None:
+        """Score one result again and publish it. Return the reason if that cannot be done."""
+        before = EvalResult.from_json(self._store.read(row.path, snapshot.head))
+        if before.dataset.revision != self._source.revision:
+            return "it was measured on other files of the set"
+        corrections = self._source.corrections.first(errata_in(row.benchmark_version))
+        items_before = corrections.apply(self._benchmark, self._asked)
+        needed = {item.id for item in (*items_before, *self._items)}
+        details = read_details(self._private, row.key, needed, self._secret)
+        if details is None:
+            return "its answers are not stored"
+        if self._fields(items_before, details)["results"] != before.results:
+            return "its stored answers do not give its published scores with this release"
+        scores = self._scores(self._items, details)
+        after = _rescored(before, self._benchmark, self._items, scores, self._version, self._store)
+        check_public([after.to_bytes()], self._asked, self._source.path)
+        own = self._save_item_scores(row.key, scores)
+        if own:
+            after = with_pairs(after, own, self._store, self._private)
+        self._publish(row, after, self._right(details, scores))
+        return None
+
+    def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
+        bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
+        return run_limited(score_details, self._benchmark, bare, details)
+
+    def _fields(self, items: Sequence[Item], details: Details) -> dict[str, object]:
+        return scored_fields(self._benchmark, items, self._scores(items, details))
+
+    def _right(self, details: Details, scores: Iterable[Score]) -> Details:
+        """Return the answers with their new scores."""
+        by_id = {row["id"]: row for row in details}
+        return [{**by_id[score.id], **score.values} for score in scores]
+
+    def _save_item_scores(self, key: str, scores: Sequence[Score]) -> ItemScores | None:
+        known = read_item_scores(self._private, key)
+        rows: Details = [dict(score.values) for score in scores]
+        own = ItemScores.of(self._benchmark, self._items, rows, known.submitter if known else "")
+        if own:
+            save_item_scores(self._private, key, own)
+        return own
+
+    def _publish(self, row: BoardRow, result: EvalResult, details: Details) -> None:
+        key = self._settings.signing_key
+        statement = sign(result, key.get_secret_value()) if key else None
+        answers = public_answers(self._benchmark, self._source, details)
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            if snapshot.files.get(row.path) != row.blob:
+                return {}, "", None  # somebody else has scored it again
+            changes = dict(with_result(self._store, snapshot, result))
+            if statement:
+                changes[result.statement_path_of(row.key)] = statement
+            if answers:
+                changes[result.answers_path_of(row.key)] = answers
+            return changes, f"Score {row.key} again: {self._version}", None
+
+        transact(self._store, decide)
+
+    def _record_moves(self, left: int) -> list[Moved]:
+        """Add to the newest erratum which results moved, by their scores of before and now."""
+        snapshot = self._store.snapshot()
+        errata = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
+        if not errata:
+            raise DataError(f"{self._benchmark.name} has no errata on {self._source.split}")
+        now = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
+        pairs = [(row, before) for row in now if (before := self._score_before(row, snapshot)) is not None]
+        moved = moves(self._benchmark, pairs, lambda key: is_retired(self._store, key, snapshot))
+        known = {row.key for row in now if row.key not in {pair[0].key for pair in pairs}}
+        erratum = errata[-1].evolve(
+            rescored=len(now) - len(known), not_rescored=left, moved=[one.model_dump() for one in moved]
+        )
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            return {erratum.path: erratum.to_bytes()}, f"Record who moved by {erratum.version}", None
+
+        transact(self._store, decide)
+        return moved
+
+    def _score_before(self, row: BoardRow, snapshot: Snapshot) -> float | None:
+        """Return the headline of a result before the newest erratum, or None if it was measured since then."""
+        result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
+        return result.earlier[-1].scores.get(result.headline) if result.earlier else None
+
+
+def moves(benchmark: Benchmark, pairs: Sequence[tuple[BoardRow, float]], retired: Callable[[str], bool]) -> list[Moved]:
+    """Return the results whose score or rank has changed, those that fell most first.
+
+    `pairs` are results with their scores of before.
+    """
+    compared = [(row, before, row.score) for row, before in pairs if row.score is not None]
+    ranked = {
+        row.key: (before, after)
+        for row, before, after in compared
+        if row.role == "model"
+        and benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
+        and not retired(row.key)
+    }
+    found = []
+    for row, before, after in compared:
+        has_rank = row.key in ranked
+        one = Moved(
+            key=row.key,
+            model=row.model,
+            before=before,
+            after=after,
+            rank_before=1 + sum(other > before for other, _ in ranked.values()) if has_rank else None,
+            rank_after=1 + sum(other > after for _, other in ranked.values()) if has_rank else None,
+        )
+        if (one.before, one.rank_before) != (one.after, one.rank_after):
+            found.append(one)
+    return sorted(found, key=lambda one: (one.after - one.before, one.model))
+
+
+def _rescored(
+    before: EvalResult,
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    scores: Sequence[Score],
+    version: str,
+    store: Store,
+) -> EvalResult:
+    """Return a result with its new scores. Its old ones are kept in `earlier`."""
+    name = benchmark.name
+    earlier = Earlier(version=before.versions[name], scores=before.results[name], until=store.now())
+    asked = before.n_samples[name].get("original")
+    after = before.evolve(
+        **scored_fields(benchmark, items, scores),
+        versions={name: version},
+        dataset=before.dataset.evolve(n=len(items)).model_dump(),
+        n_samples={name: {"original": asked, "effective": len(items)}},
+        reasoning=_reasoning(before, benchmark, scores),
+        earlier=[*(one.model_dump() for one in before.earlier), earlier.model_dump()],
+        paired=[],
+    )
+    return round_measures(after) if before.config.custom_code else after
+
+
+def _reasoning(before: EvalResult, benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, object] | None:
+    if before.reasoning is None:
+        return None
+    right = round(sum(score.values[benchmark.item_metric.name] for score in scores))
+    per_right = round(before.reasoning.tokens_mean * len(scores) / right, 1) if right else None
+    return before.reasoning.evolve(tokens_per_right=per_right).model_dump()

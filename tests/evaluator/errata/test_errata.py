@@ -1,0 +1,213 @@
+"""Test that an erratum changes version, scores and ranks without running a model, and that a wrong one changes nothing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evaluator.__main__ import main as evaluator
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Item
+from evaluator.worker.loop import Worker
+from leaderboard.data.live_board import LiveBoard
+from scripts.support.engines import LetterEngine, use_engine
+from submissions.config.paths import SAMPLES
+from submissions.config.settings import Settings
+from submissions.records.errata import Erratum
+from submissions.records.index_rows import BoardRow
+from submissions.records.result import EvalResult
+from submissions.store.base import Store
+from submissions.store.index import board_reader
+from submissions.store.open import open_store
+from submissions.store.private import PrivateStore
+from tests.evaluator.worker.test_loop import submit
+
+pytestmark = pytest.mark.integration
+
+NAME = "ko-vdc"
+VERSION = BENCHMARKS[NAME].version
+
+
+@pytest.fixture
+def evaluated(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return settings of an installation with two results on a test set, of models that choose different letters."""
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    use_engine(monkeypatch, LetterEngine)
+    for name in ("one", "two"):
+        folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)
+        with (folder / "README.md").open("a") as card:
+            card.write(f"\nmodel {name}\n")
+    data = {NAME: f"{SAMPLES / NAME}#test"}
+    changed = settings.model_copy(update={"models_dir": tmp_path / "models", "data": data})
+    for name, value in (
+        ("STORE", changed.store),
+        ("PRIVATE_STORE", changed.private_store),
+        ("WORK_DIR", changed.work_dir),
+        ("DATA", json.dumps(data)),
+    ):
+        monkeypatch.setenv(f"HANNUN_{name}", str(value))
+    for model in ("one", "two"):
+        submit(changed, f"tiny/{model}", NAME)
+    assert Worker(changed).run_pending() == 2
+    return changed
+
+
+def rows_of(store: Store) -> dict[str, BoardRow]:
+    return {row.model: row for row in board_reader(store).read(store.snapshot())[0]}
+
+
+def errata_of(store: Store) -> list[Erratum]:
+    snapshot = store.snapshot()
+    paths = sorted(path for path in snapshot.files if path.startswith("errata/"))
+    return [Erratum.from_json(store.read(path, snapshot.head)) for path in paths]
+
+
+def items() -> list[Item]:
+    return BENCHMARKS[NAME].load(SAMPLES / NAME)
+
+
+def withdraw(item: str, reason: str = "two of its choices are right") -> int:
+    return evaluator(["errata", "add", NAME, item, "--withdraw", "--reason", reason])
+
+
+def test_withdrawn_item_changes_version_scores_and_count(
+    evaluated: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = open_store(evaluated.store)
+    before = rows_of(store)
+    assert withdraw(items()[0].id) == 0
+    assert f"version {VERSION}+1" in capsys.readouterr().out
+    after = rows_of(store)
+    for model, row in after.items():
+        assert (row.benchmark_version, row.n) == (f"{VERSION}+1", len(items()) - 1)
+        result = EvalResult.from_json(store.read(row.path, store.head()))
+        (earlier,) = result.earlier
+        assert earlier.version == VERSION and earlier.scores == before[model].metrics
+        assert result.n_samples[NAME] == {"original": len(items()), "effective": len(items()) - 1}
+        assert result.date == before[model].date, "it is the date of the evaluation"
+    (erratum,) = errata_of(store)
+    moved = {one.model: (one.before, one.after) for one in erratum.moved}
+    changed = {m: (before[m].score, row.score) for m, row in after.items() if before[m].score != row.score}
+    assert moved == changed and erratum.rescored == 2 and erratum.withdrawn
+    assert open_store(evaluated.store).head() == store.head()
+
+
+def test_corrected_answer_moves_models_and_ranks_on_the_board(evaluated: Settings) -> None:
+    store = open_store(evaluated.store)
+    before = {r.row.model: r for r in LiveBoard(store).view().boards[NAME] if r.row.kind == "verified"}
+    for item in items()[:3]:
+        assert evaluator(["errata", "add", NAME, item.id, "--answer", item.choices[1], "--reason", "wrong choice"]) == 0
+    board = LiveBoard(store).view()
+    after = {r.row.model: r for r in board.boards[NAME] if r.row.kind == "verified"}
+    assert {m: r.row.score for m, r in after.items()} != {m: r.row.score for m, r in before.items()}
+    assert all(r.rank is not None and r.row.benchmark_version == f"{VERSION}+3" for r in after.values())
+    assert [one.number for one in board.errata] == [1, 2, 3]
+
+
+def test_answers_stay_private(evaluated: Settings, private: PrivateStore) -> None:
+    item = items()[0]
+    assert evaluator(["errata", "add", NAME, item.id, "--answer", item.choices[1], "--reason", "wrong choice"]) == 0
+    store = open_store(evaluated.store)
+    public = b"".join(store.read(path, store.head()) for path in store.snapshot().files)
+    assert item.choices[1].encode() not in public
+    assert item.choices[1].encode() in private.read(f"errata/{NAME}/test.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no-such-item", "--withdraw", "--reason", "x"], "has no item 'no-such-item'"),
+        (["{id}", "--withdraw"], "give a reason"),
+        (["{id}", "--withdraw", "--reason", "  "], "give a reason"),
+        (["{id}", "--withdraw", "--reason", "x" * 201], "reason: String should have at most 200 characters"),
+        (["{id}", "--answer", "no such choice", "--reason", "x"], "the text of one of its choices"),
+        (["{id}", "--answer", "{answer}", "--reason", "x"], "that is its answer already"),
+        (["{id}", "--withdraw", "--reason", "the choice {answer} is doubtful"], "a piece of item"),
+    ],
+)
+def test_wrong_erratum_is_refused_and_nothing_is_scored_again(
+    evaluated: Settings, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    item = items()[0]
+    store = open_store(evaluated.store)
+    head = store.head()
+    given = [text.format(id=item.id, answer=item.choices[0]) for text in arguments]
+    assert evaluator(["errata", "add", NAME, *given]) == 2
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
+    assert store.head() == head and not errata_of(store)
+
+
+def test_second_withdrawal_of_an_item_is_refused(evaluated: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert withdraw(items()[0].id) == 0
+    assert withdraw(items()[0].id) == 2
+    assert "is withdrawn already" in capsys.readouterr().err
+    assert len(errata_of(open_store(evaluated.store))) == 1
+
+
+def test_row_without_stored_answers_keeps_its_version_and_has_no_rank(
+    evaluated: Settings, private: PrivateStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = open_store(evaluated.store)
+    lost = rows_of(store)["tiny/two"]
+    private.delete(f"details/{lost.key[:2]}/{lost.key}.jsonl")
+    assert withdraw(items()[0].id) == 0
+    assert f"{lost.key}: its answers are not stored" in capsys.readouterr().out
+    ranked = {r.row.model: r for r in LiveBoard(store).view().boards[NAME] if r.row.kind == "verified"}
+    assert ranked["tiny/two"].row.benchmark_version == VERSION and ranked["tiny/two"].rank is None
+    assert ranked["tiny/one"].rank == 1
+    assert errata_of(store)[0].not_rescored == 1
+
+
+def test_interrupted_command_is_finished_by_rescore(
+    evaluated: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The process ends after the erratum is public, and before all results are scored again."""
+    store = open_store(evaluated.store)
+    with monkeypatch.context() as context:
+        context.setattr("evaluator.errata.rescore.Rescoring.run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert withdraw(items()[0].id) == 1
+    assert {row.benchmark_version for row in rows_of(store).values()} == {VERSION}
+    assert evaluator(["errata", "rescore", NAME]) == 0
+    assert "2 results were scored again" in capsys.readouterr().out
+    assert {row.benchmark_version for row in rows_of(store).values()} == {f"{VERSION}+1"}
+    assert errata_of(store)[0].rescored == 2
+
+
+def test_new_results_use_the_corrected_set(evaluated: Settings) -> None:
+    assert withdraw(items()[0].id) == 0
+    models = evaluated.models_dir or Path()
+    shutil.copytree(models / "tiny/one", models / "tiny/three")
+    with (models / "tiny/three/README.md").open("a") as card:
+        card.write("\nthree\n")
+    submit(evaluated, "tiny/three", NAME)
+    assert Worker(evaluated).run_pending() == 1
+    row = rows_of(open_store(evaluated.store))["tiny/three"]
+    assert (row.benchmark_version, row.n) == (f"{VERSION}+1", len(items()) - 1)
+
+
+def test_worker_stops_without_the_corrected_answers(evaluated: Settings, private: PrivateStore) -> None:
+    """A restored private store that lacks them must not give results of a wrong version."""
+    assert withdraw(items()[0].id) == 0
+    private.delete(f"errata/{NAME}/test.json")
+    models = evaluated.models_dir or Path()
+    shutil.copytree(models / "tiny/one", models / "tiny/three")
+    with (models / "tiny/three/README.md").open("a") as card:
+        card.write("\nthree\n")
+    submit(evaluated, "tiny/three", NAME)
+    Worker(evaluated).run_pending()
+    assert "tiny/three" not in rows_of(open_store(evaluated.store))
+
+
+@pytest.mark.parametrize("name", list(BENCHMARKS))
+def test_corrected_item_asks_the_same(name: str) -> None:
+    """What a model was asked does not change, so stored answers can be scored again."""
+    benchmark = BENCHMARKS[name]
+    for item in benchmark.load(SAMPLES / name)[:20]:
+        for answer in (item.choices[1] if item.choices else "12", "0"):
+            try:
+                corrected = benchmark.corrected_item(item, answer)
+            except ValueError:
+                continue
+            assert benchmark.prompts(corrected) == benchmark.prompts(item)
