@@ -4,6 +4,7 @@ A folder of them has
 
 - `commitment.json`, with the seed once it is revealed,
 - `set/`: the items and pictures as drawn,
+- `errata.json`: the corrections of the set, if there are any,
 - `results/KEY.json`: the public records,
 - `answers.parquet`: the columns key, model, id, answer, status, reasoned.
 
@@ -23,12 +24,14 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
 from evaluator.core.errors import DataError
+from evaluator.datasets.corrections import NO_CORRECTIONS, Corrections
 from evaluator.results.answer_rows import AnswerRow, score_rows
 from submissions.records.base import MODEL_ID
 from submissions.records.operator import Commitment
 from submissions.records.result import EvalResult
 
 COMMITMENT, SET, RESULTS, ANSWERS = "commitment.json", "set", "results", "answers.parquet"
+ERRATA = "errata.json"
 BENCHMARK = BENCHMARKS["ko-fresh"]
 MAX_FOLDER_BYTES = 8 * 2**30
 MAX_ANSWER_BYTES = 2**30  # of all answers of a quarter, unpacked
@@ -43,15 +46,26 @@ class Books:
     folder: Path  # of the set
     results: Sequence[EvalResult]  # best first
     answers: Mapping[str, Sequence[AnswerRow]]  # by the result's key
+    corrections: Corrections = NO_CORRECTIONS
     _scores: dict[str, list[Score]] = field(default_factory=dict, repr=False)
 
     @property
     def benchmark(self) -> Benchmark:
         return BENCHMARK
 
+    @property
+    def version(self) -> str:
+        """The version of the benchmark with the errata of the set."""
+        return self.corrections.version_of(BENCHMARK)
+
+    @cached_property
+    def drawn_items(self) -> list[Item]:
+        return BENCHMARK.load(self.folder)
+
     @cached_property
     def items(self) -> list[Item]:
-        return BENCHMARK.load(self.folder)
+        """The items that are scored: with corrected answers, and without those that are withdrawn."""
+        return self.corrections.apply(BENCHMARK, self.drawn_items)
 
     def scores_of(self, key: str) -> list[Score]:
         """Return the scores of a result, computed from its answers, in the order of the items.
@@ -73,6 +87,8 @@ class Books:
         for result in self.results:
             (folder / RESULTS / f"{result.request_key}.json").write_bytes(result.to_bytes())
         (folder / ANSWERS).write_bytes(self._answers_parquet())
+        if self.corrections.made:
+            (folder / ERRATA).write_bytes(self.corrections.to_json())
 
     def _answers_parquet(self) -> bytes:
         import pyarrow as pa
@@ -116,7 +132,16 @@ def open_books(folder: Path) -> Books:
         if models.get(key, model) != model:
             raise DataError(f"{folder / ANSWERS}: {key} is a result of {models[key]}, not of {model}")
         answers.setdefault(key, []).append(AnswerRow(**row))
-    return Books(public, folder / SET, sorted(results, key=by_score), answers)
+    return Books(public, folder / SET, sorted(results, key=by_score), answers, _corrections(folder / ERRATA))
+
+
+def _corrections(file: Path) -> Corrections:
+    try:
+        return Corrections.from_json(file.read_bytes())
+    except FileNotFoundError:
+        return NO_CORRECTIONS
+    except (OSError, ValueError):
+        raise DataError(f"{file}: not a list of corrections") from None
 
 
 def _check_files(folder: Path) -> None:

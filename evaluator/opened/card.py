@@ -1,6 +1,6 @@
 """The dataset card of a revealed quarter."""
 
-from evaluator.opened.books import ANSWERS, SET, Books
+from evaluator.opened.books import ANSWERS, ERRATA, SET, Books
 from evaluator.results.build_result import scored_fields
 
 CARD = """\
@@ -20,7 +20,7 @@ configs:
 
 {n:,} questions about {pictures:,} invented Korean tables, reports, charts and maps, with the answers that models gave before
 it was published ({models} results). The set was drawn from a seed whose hash was published before the first evaluation and which is
-public since {revealed}. {chosen_by} **Do not rank models on it any more:** they may have been trained on it.
+public since {revealed}. {chosen_by}{errata} **Do not rank models on it any more:** they may have been trained on it.
 
 {quarter} 세트의 문항 {n:,}개와 이미지, 정답, 그리고 문항이 공개되기 전에 모델들이 낸 모든 답변(결과 {models}건)입니다. 이미 공개된 문항이므로 새 모델의 순위를 매기는 데 쓰지 마십시오.
 
@@ -76,7 +76,8 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
         )
     return CARD.format(
         quarter=public.quarter,
-        n=public.n,
+        n=len(books.items),
+        errata=f" {errata} errata are applied (`{ERRATA}`)." if (errata := len(books.corrections.made)) else "",
         pictures=len({image for item in books.items for image in item.images}),
         models=len(books.results),
         revealed=public.revealed_at.date() if public.revealed_at else "",

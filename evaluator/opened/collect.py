@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evaluator.core.errors import DataError
+from evaluator.errata.records import read_corrections
 from evaluator.fresh.seed import commitment, drawn_set
 from evaluator.opened.books import BENCHMARK, Books, by_score
 from evaluator.results.answer_rows import AnswerRow, answer_rows
@@ -33,18 +34,20 @@ def collect(quarter: str, settings: Settings) -> Books:
     public = commitment(store, quarter)
     secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
     ids = [item.id for item in BENCHMARK.load(folder)]
+    corrections = read_corrections(store, private, BENCHMARK.name, quarter)
+    corrected = {one.item for one in corrections.made}  # those that are withdrawn were not asked any more
     results: list[EvalResult] = []
     answers: dict[str, Sequence[AnswerRow]] = {}
     lost: list[str] = []
     for row in board_reader(store).read(snapshot)[0]:
         measured = row.benchmark, row.benchmark_version, row.split, row.kind
-        if measured != (BENCHMARK.name, BENCHMARK.version, quarter, "verified"):
+        if measured != (BENCHMARK.name, corrections.version_of(BENCHMARK), quarter, "verified"):
             continue
         result = EvalResult.read_known(store.read(row.path, snapshot.head))
         late = public.revealed_at is not None and (result.date or 0.0) > public.revealed_at.timestamp()
         if late or result.dataset.revision != whole[:40] or is_retired(store, row.key, snapshot):
             continue
-        if (details := read_details(private, row.key, ids, secret)) is None:
+        if (details := read_details(private, row.key, ids, secret, optional=corrected)) is None:
             lost.append(row.key)
             continue
         results.append(result)
@@ -53,4 +56,4 @@ def collect(quarter: str, settings: Settings) -> Books:
         raise DataError(
             f"the answers of {', '.join(lost)} are not in the private store: restore it, or retire these results"
         )
-    return Books(public, folder, sorted(results, key=by_score), answers)
+    return Books(public, folder, sorted(results, key=by_score), answers, corrections)

@@ -38,7 +38,7 @@ def board_differences(books: Books, read: Callable[[str], bytes]) -> list[str]:
             found.append(f"{key} ({result.config.model_name}): the board has no such record: {error}")
     known = {result.request_key for result in books.results}
     for row, measured in rows:
-        if measured != (quarter, books.benchmark.version, "verified") or row["retired"]:
+        if measured != (quarter, books.version, "verified") or row["retired"]:
             continue
         if row["key"] not in known:
             found.append(f"{row['key']} ({row['model']}): is on the board, but not in the dataset")

@@ -23,15 +23,17 @@ def book_differences(books: Books) -> list[str]:
     found += [f"{key}: answers without a record" for key in sorted(books.answers.keys() - known)]
     try:
         ids = {item.id for item in books.items}
+        withdrawn = {item.id for item in books.drawn_items} - ids
     except DataError as error:
         return [*found, str(error)]
     for result in books.results:
         name = f"{result.request_key} ({result.config.model_name})"
-        found += [f"{name}: {what}" for what in _of_result(books, result, ids)]
+        found += [f"{name}: {what}" for what in _of_result(books, result, ids, withdrawn)]
     return found
 
 
-def _of_result(books: Books, result: EvalResult, ids: set[str]) -> Iterator[str]:
+def _of_result(books: Books, result: EvalResult, ids: set[str], withdrawn: set[str]) -> Iterator[str]:
+    """Yield what is wrong with a result. `ids` are those of the items that are scored."""
     key = result.request_key
     benchmark = books.benchmark
     public = books.commitment
@@ -48,16 +50,17 @@ def _of_result(books: Books, result: EvalResult, ids: set[str]) -> Iterator[str]
         yield "it is newer than the reveal"
     if (result.dataset.revision, result.dataset.n) != (str(public.set_sha256)[:40], n):
         yield "it was measured on another set"
-    if (version := result.versions.get(benchmark.name)) != benchmark.version:
+    if (version := result.versions.get(benchmark.name)) != books.version:
         commit = f"; check out commit {result.git_hash}" if result.git_hash else ""
-        yield f"its scoring rule is {version}, here it is {benchmark.version}{commit}"
+        yield f"its scoring rule is {version}, here it is {books.version}{commit}"
         return
-    if len(rows) != n or {row.id for row in rows} != ids:
+    answered = [row.id for row in rows if row.id not in withdrawn]
+    if len(answered) != n or {*answered} != ids:
         yield f"it has {len(rows)} answers, which are not exactly one for each of the {n} items"
         return
     fields = scored_fields(benchmark, books.items, books.scores_of(key))
-    counts = {benchmark.name: {"original": n, "effective": n}}
-    again = result.evolve(**fields, headline=benchmark.card.headline, n_samples=counts)
+    asked = {benchmark.name: {"original": len(rows), "effective": n}}
+    again = result.evolve(**fields, headline=benchmark.card.headline, n_samples=asked)
     for name in (*fields, "headline", "n_samples"):
         if getattr(again, name) != getattr(result, name):
             yield f"{name} differ"

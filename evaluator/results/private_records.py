@@ -5,7 +5,7 @@ import hmac
 import json
 import logging
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from evaluator.core.errors import Details
 from evaluator.results.item_scores import ItemScores
@@ -28,12 +28,20 @@ def save_details(private: PrivateStore, key: str, details: Details, secret: byte
     private.write(_details_path(key), content)
 
 
-def read_details(private: PrivateStore, key: str, ids: Iterable[str], secret: bytes | None) -> Details | None:
-    """Return the scores and answers of the items with these ids, or None if some are missing. Raises StoreError."""
+def read_details(
+    private: PrivateStore, key: str, ids: Iterable[str], secret: bytes | None, optional: Collection[str] = ()
+) -> Details | None:
+    """Return the scores and answers of the items with these ids, or None if some are missing that are not optional.
+
+    Raises StoreError.
+    """
     secret = secret or _create_or_read_key(private)
     try:
         rows = {row["id"]: row for row in map(json.loads, private.read(_details_path(key)).splitlines())}
-        return [{**rows[_hidden_id(item_id, secret)], "id": item_id} for item_id in ids]
+        hidden = {item_id: _hidden_id(item_id, secret) for item_id in ids}
+        return [
+            {**rows[mark], "id": item_id} for item_id, mark in hidden.items() if mark in rows or item_id not in optional
+        ]
     except (KeyError, ValueError) as error:
         log.info("%s has no details that can be read: %s", key, error)
         return None

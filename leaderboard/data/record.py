@@ -8,6 +8,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import all_attempts
 from leaderboard.data.ranking import Boards
 from leaderboard.data.reproductions import Reproduction, all_reproductions
+from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow
 from submissions.records.operator import Commitment, Retirement
 
@@ -32,6 +33,11 @@ def retired_rows(boards: Boards, retired: Iterable[Retirement]) -> list[tuple[Re
     rows = {r.row.key: r.row for ranked in boards.values() for r in ranked}
     known = [(one, rows[one.key]) for one in retired if one.key in rows]
     return sorted(known, key=lambda pair: pair[0].since, reverse=True)
+
+
+def errata_json(errata: Iterable[Erratum]) -> list[dict[str, Any]]:
+    """Return the errata as JSON. Scores are in percent."""
+    return [one.model_dump(mode="json") for one in errata]
 
 
 def record_json(

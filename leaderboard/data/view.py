@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.chart_data import Kind, axes_in, charts_of, has_data
@@ -111,6 +112,11 @@ class View:
             rows = self.boards[benchmark]
             self._charts[benchmark] = [kind for kind in charts_of(benchmark) if has_data(kind, rows)]
         return self._charts[benchmark]
+
+    def errata_of(self, benchmark: str) -> list[Erratum]:
+        """Return the errata of a benchmark's ranked test set, oldest first."""
+        split = BENCHMARKS[benchmark].card.split
+        return [one for one in self.errata if (one.benchmark, one.split) == (benchmark, split)]
 
     def request(self, key: str) -> QueueRow | None:
         """Return the open or recent request with a key, or None if there is none."""

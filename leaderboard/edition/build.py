@@ -20,7 +20,7 @@ from leaderboard.data.export import FORMATS, REGISTER_FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE
 from leaderboard.data.ranking import RankedRow
-from leaderboard.data.record import record_json
+from leaderboard.data.record import errata_json, record_json
 from leaderboard.data.unseen import COLUMNS as UNSEEN_COLUMNS
 from leaderboard.data.unseen import rows as unseen_rows
 from leaderboard.data.view import View
@@ -165,7 +165,8 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     """Yield all files of the edition."""
     view = board.view()
     versions = {
-        name: _digest([(r.row.blob, r.rank, r.best, r.worst) for r in rows]) for name, rows in view.boards.items()
+        name: _digest([*((r.row.blob, r.rank, r.best, r.worst) for r in rows), view.errata_of(name)])
+        for name, rows in view.boards.items()
     }
     version = _digest([view.version, *versions.values()])
     queue_version = _digest([view.queue[: queue.MAX_ROWS], board.workers.version])
@@ -214,6 +215,7 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
             yield File(f"results/{ranked.row.key}.json", ranked.row.blob, partial(board.result_json, ranked.row.key))
     yield File("unseen.csv", version, lambda: rows_to_csv(unseen_rows(view.unseen), UNSEEN_COLUMNS))
     yield File("unseen.json", version, lambda: json.dumps(unseen_rows(view.unseen)).encode())
+    yield File("errata.json", version, lambda: json.dumps(errata_json(view.errata), ensure_ascii=False).encode())
     yield File("lineage.json", "", LINEAGE.read_bytes)
     for suffix, (_, write_numbers) in REGISTER_FORMATS.items():
         yield File(f"register.{suffix}", "", partial(write_numbers, numbers()))

@@ -62,6 +62,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         pasted=[r for r in standing_rows(rows) if r.rank][:TABLE_ROWS],
         name=name,
         report_item=_report_of_item(board, name),
+        errata=view.errata_of(name),
         query=query,
         kept={key: value for key, value in here.params if key in SHARED_PARAMS},
         rows=rows,

@@ -2,7 +2,7 @@
 
 import heapq
 from datetime import UTC, datetime
-from uuid import UUID
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.view import View
@@ -12,6 +12,7 @@ from leaderboard.views.texts import text
 from submissions.records.index_rows import QueueRow
 
 MAX_ROWS = 50  # newest results
+MAX_ERRATA = 20
 
 
 def feed(view: View, here: Location, benchmark: str = "", model: str = "", organisation: str = "") -> bytes:
@@ -27,8 +28,11 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         and organisation in ("", r.row.model.partition("/")[0], r.row.organisation)
     )
     rows = heapq.nsmallest(MAX_ROWS, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
+    corrected = [one for one in view.errata if benchmark in ("", one.benchmark) and not model and not organisation]
     limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
     names = [BENCHMARKS[benchmark].card.title if benchmark else "", model, organisation]
+    moments = {r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC) for r in rows}
+    newest = max([*moments.values(), *(one.since for one in corrected)], default=datetime.fromtimestamp(0, UTC))
     return render(
         "feed.xml",
         here.language,
@@ -36,8 +40,10 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         title=" · ".join(filter(None, [text("title", here.language), *names])),
         address=here.public_file("feed.xml", lang=here.language, **limits),
         rows=rows,
-        moments={r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC).isoformat() for r in rows},
+        updated=newest.isoformat(),
+        moments={key: moment.isoformat() for key, moment in moments.items()},
         ids={r.row.key: UUID(hex=r.row.key).urn for r in rows},
+        errata=[(one, uuid5(NAMESPACE_URL, one.path).urn) for one in corrected[-MAX_ERRATA:]],
     ).encode()
 
 

@@ -18,7 +18,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_file
 from leaderboard.data.query import Query
 from leaderboard.data.ranking import standing_rows
-from leaderboard.data.record import record_json
+from leaderboard.data.record import errata_json, record_json
 from leaderboard.data.requests import queue_json, request_json
 from leaderboard.data.unseen import COLUMNS as UNSEEN_COLUMNS
 from leaderboard.data.unseen import rows as unseen_rows
@@ -151,6 +151,11 @@ def data_routes(board: LiveBoard) -> APIRouter:
             return to_json(record_json(view.boards, view.retired, view.commitments))
 
         return revalidated(request, view.version, JSON, kept("record", view.version, write), "hannun-record.json")
+
+    @router.get("/errata.json")
+    def errata(request: Request) -> Response:
+        view = board.fresh_view()
+        return revalidated(request, view.version, JSON, lambda: to_json(errata_json(view.errata)), "hannun-errata.json")
 
     @router.get("/unseen.{kind}")
     def unseen(request: Request, kind: str) -> Response:

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.queue.queue import Queue
+from submissions.records.errata import Erratum
 from submissions.records.request import EvalRequest, request_key
 from submissions.records.result import Dataset, EvalResult, Latency, Provenance, ResultConfig
 from submissions.store.base import Store
@@ -71,6 +72,23 @@ def published(store: Store, request: EvalRequest, em: float = 50.0, **changes: A
     result = result_of(running, em).evolve(**changes)
     queue.publish(running, result, NOW)
     return result
+
+
+def erratum_of(benchmark: str, **fields: object) -> Erratum:
+    """Return the first erratum of a benchmark's ranked test set: an item that is withdrawn."""
+    made = {
+        "benchmark": benchmark,
+        "split": BENCHMARKS[benchmark].card.split,
+        "number": 1,
+        "item": "item-7",
+        "withdrawn": True,
+        "reason": "two of its choices are right",
+        "since": NOW,
+        "version": f"{BENCHMARKS[benchmark].version}+1",
+        "rescored": 1,
+        **fields,
+    }
+    return Erratum.model_validate(made)
 
 
 def unreachable(*_: object) -> NoReturn:

@@ -19,14 +19,16 @@ import pytest
 import yaml
 
 from evaluator.__main__ import main as evaluator
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.verify import read_place
+from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError
-from evaluator.fresh.seed import commitment
+from evaluator.fresh.seed import commitment, drawn_set
 from evaluator.opened.books import open_books
 from evaluator.opened.dataset import create_dataset, upload
 from evaluator.opened.item_statistics import item_statistics
 from evaluator.opened.on_board import board_differences
-from evaluator.opened.recompute import book_differences
+from evaluator.opened.recompute import book_differences, file_differences
 from evaluator.worker.loop import Worker
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
@@ -90,6 +92,25 @@ def test_revealed_quarter_is_verified_on_another_checkout(revealed: Path, tmp_pa
     done = subprocess.run(command, cwd=checkout, env={"HOME": str(tmp_path)}, capture_output=True, text=True)
     assert (done.returncode, "1 results, whose scores" in done.stdout) == (0, True), done.stdout + done.stderr
     assert "the operator chose it" in done.stdout and not list(checkout.glob(".*"))
+
+
+def _questions(settings: Settings) -> list[Item]:
+    items = BENCHMARKS["ko-fresh"].load(drawn_set(QUARTER, settings)[0])
+    return [item for item in items if not item.choices]
+
+
+@pytest.mark.integration
+def test_revealed_quarter_with_errata_is_verified(evaluated: Settings, tmp_path: Path) -> None:
+    first, second = (item.id for item in _questions(evaluated)[:2])
+    for change in ([first, "--withdraw"], [second, "--answer", "12"], [second, "--withdraw"]):
+        assert evaluator(["errata", "add", "ko-fresh", *change, "--reason", "not readable"]) == 0
+    folder = tmp_path / "books"
+    assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(folder)]) == 0
+    books = open_books(folder)
+    assert (books.version.partition("+")[2], len(books.items)) == ("3", 38)
+    assert book_differences(books) == [] and file_differences(books, folder) == []
+    (folder / "errata.json").unlink()
+    assert "its scoring rule is" in "\n".join(book_differences(open_books(folder)))
 
 
 @pytest.mark.integration

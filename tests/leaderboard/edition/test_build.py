@@ -17,7 +17,7 @@ from leaderboard.edition.build import MANIFEST, Edition, build
 from leaderboard.edition.file_location import FileLocation, page_file
 from scripts.support.evaluated import evaluated
 from scripts.support.hub.repos import TOKEN, Hub
-from scripts.support.records import Make
+from scripts.support.records import Make, erratum_of
 from submissions.config.settings import Settings
 from submissions.store.base import Store
 
@@ -27,7 +27,11 @@ ADDRESS = "https://board.example/hannun"
 @pytest.fixture
 def board(store: Store, make_request: Make) -> LiveBoard:
     result = evaluated(make_request(model_id="o/alpha", benchmark="ko-vqa"), 71.0)
-    store.commit({result.path: result.to_bytes()}, store.head(), "a result")
+    erratum = erratum_of(
+        "ko-vqa", moved=[{"key": result.request_key, "model": "o/alpha", "before": 72.0, "after": 71.0}]
+    )
+    records = {record.path: record.to_bytes() for record in (result, erratum)}
+    store.commit(records, store.head(), "a result and an erratum")
     return LiveBoard(store)
 
 

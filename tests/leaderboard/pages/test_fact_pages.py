@@ -12,11 +12,15 @@ from leaderboard.edition.file_location import FileLocation
 from leaderboard.facts.lineage import lineages
 from leaderboard.facts.register import numbers
 from leaderboard.facts.register_sets import BY_SLUG, SETS
+from leaderboard.pages.benchmark import PAGE as BENCHMARK_PAGE
+from leaderboard.pages.errata import PAGE as ERRATA_PAGE
+from leaderboard.pages.feed import feed
 from leaderboard.pages.lineage import PAGE as LINEAGE_PAGE
 from leaderboard.pages.register import REGISTER, SET
 from leaderboard.pages.unseen import PAGE as UNSEEN_PAGE
 from leaderboard.views.location import Location
 from leaderboard.views.texts import Language, text
+from scripts.support.records import erratum_of
 from submissions.store.base import Store
 
 LANGUAGES = pytest.mark.parametrize("language", get_args(Language))
@@ -26,6 +30,33 @@ HUB = "hf://datasets/operator/results"
 @pytest.fixture
 def board(store: Store) -> LiveBoard:
     return LiveBoard(store)
+
+
+@LANGUAGES
+@pytest.mark.parametrize("place", [Location, FileLocation])
+def test_erratum_is_listed_with_reason_and_who_moved(
+    language: Language, place: type[Location], store: Store, board: LiveBoard
+) -> None:
+    moved = {"key": "0" * 32, "model": "o/alpha", "before": 72.0, "after": 71.0, "rank_before": 1, "rank_after": 2}
+    erratum = erratum_of("ko-vqa", moved=[moved], not_rescored=3)
+    store.commit({erratum.path: erratum.to_bytes()}, store.head(), "an erratum")
+    board.refresh()
+    page = _words(ERRATA_PAGE.write(board, place(language, "errata"), ""))
+    for shown in (
+        erratum.version,
+        "item-7",
+        erratum.reason,
+        text("errata_withdrawn", language),
+        text("errata_not_rescored", language, n=3),
+        text("errata_ranks", language, before=1, after=2),
+    ):
+        assert shown in page, shown
+    assert re.search(r"72\.0\d? → 71\.0", page)
+    benchmark = _words(BENCHMARK_PAGE.write(board, place(language, "ko-vqa"), ""))
+    assert text("errata_of_benchmark", language, version=erratum.version, n=1) in benchmark
+    entries = feed(board.view(), place(language, ""), "ko-vqa").decode()
+    assert erratum.reason in entries and "2026-01-02T03:04:05" in entries
+    assert erratum.reason not in feed(board.view(), place(language, ""), "ko-vdc").decode()
 
 
 def _words(page: str | None) -> str:

@@ -1,0 +1,29 @@
+"""Errata: which items were corrected or withdrawn, why, and which models that moved."""
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.pages.page import Page, render_page
+from leaderboard.views.location import Location
+from leaderboard.views.texts import text
+from submissions.records.errata import Erratum
+
+PATH = "errata"
+MAX_MOVES = 50  # of each erratum; the file has all
+
+
+def errata(board: LiveBoard, here: Location, version: str) -> str:
+    sets: dict[tuple[str, str], list[Erratum]] = {}
+    for one in reversed(board.view().errata):  # newest first
+        sets.setdefault((one.benchmark, one.split), []).append(one)
+    return render_page(
+        board,
+        here,
+        version,
+        "errata.html",
+        title=text("errata", here.language),
+        description=text("errata_note", here.language),
+        sets=sets,
+        max_moves=MAX_MOVES,
+    )
+
+
+PAGE = Page(errata)
