@@ -87,7 +87,7 @@ class MemoryStore:
     def history(self, head: str) -> Iterator[Commit]:
         return iter(())
 
-    def tidy(self) -> None:
+    def tidy(self, grace_s: float = 0.0) -> None:
         """Do nothing, because there is no history."""
 
     def now(self) -> datetime:

@@ -223,6 +223,7 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
         metavar="0/4",
         help="with --claimed: only this shard of its questions",
     )
+    worker.add_argument("--private", action="store_true", help="with --claimed: a request of the private queue")
     worker.add_argument("--store", help="path or URL of the store (default: HANNUN_STORE)")
 
 

@@ -22,10 +22,12 @@ def main(args: argparse.Namespace) -> int:
     settings = settings.with_store(args.store)
     if args.shard and not args.claimed:
         raise DataError("--shard needs --claimed")
+    if args.private and not args.claimed:
+        raise DataError("--private needs --claimed: a worker evaluates private requests too")
     if args.claimed is not None:
         if not re.fullmatch("[0-9a-f]{32}:[0-9a-f]{32}", args.claimed):
             raise DataError(f"--claimed {args.claimed}: must be KEY:NONCE of a request that a launcher has claimed")
-        run = take_over(settings, args.claimed, args.shard)
+        run = take_over(settings, args.claimed, args.shard, is_private=args.private)
         _stop_on_signals(run.stop)
         run.run()
         make_room(settings)

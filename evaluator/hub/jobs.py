@@ -14,7 +14,7 @@ from typing import Any
 from huggingface_hub import HfApi, constants
 
 from submissions.config.settings import HOST_ONLY_SETTINGS, IMAGE, Settings
-from submissions.store.open import DATASETS, is_remote
+from submissions.store.open import DATASETS, is_remote, store_variables
 from submissions.store.private import BUCKETS
 from submissions.texts.errors import SettingsError
 
@@ -172,8 +172,7 @@ class JobClient:
     def _environment(self) -> dict[str, str]:
         """Return the settings of this environment that also apply to a job, without secrets."""
         settings = self._settings
-        stores = {"HANNUN_STORE": settings.store, "HANNUN_PRIVATE_STORE": settings.private_store}
-        return {**settings.variables(NEVER_SENT), **stores}
+        return {**settings.variables(NEVER_SENT), **store_variables(settings)}
 
 
 def _parse_bytes(text: str) -> int:

@@ -19,12 +19,12 @@ from evaluator.worker.launchers import make_launcher
 from evaluator.worker.pause import HostFaultPause
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.open import has_private_queue, open_queue
 from submissions.queue.pseudonyms import forget_erased
-from submissions.queue.queue import Queue
 from submissions.queue.upkeep import tidy_if_due
 from submissions.records.request import EvalRequest, Status
 from submissions.records.worker import Presence
-from submissions.store.open import open_private_store, open_store
+from submissions.store.open import open_private_store
 from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -36,14 +36,21 @@ PRESENCE_EVERY = 60.0  # seconds
 class Worker:
     """Claim requests and run them. Several workers may share a store, because the queue gives each request to one of them."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails."""
+    def __init__(self, settings: Settings, *, is_private: bool = False) -> None:
+        """Open the stores. `is_private` is whether it runs private evaluations only.
+
+        Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails.
+        """
         self._settings = settings
+        self._private_worker: Worker | None = None
+        self._private_failed = False
+        self._private_left: set[str] = (
+            set()
+        )  # private requests that could not be claimed, such as those of a newer release
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
         self._heartbeats = Heartbeats(settings)
-        store = open_store(settings.store, settings)
-        self._queue = Queue(store, settings.lease, settings.max_attempts, self._heartbeats)
+        self._queue = open_queue(settings, is_private=is_private)
         self._launcher = make_launcher(settings, self._queue)
         self._edition = EditionUpdates(settings)
         self.stopped = threading.Event()
@@ -55,6 +62,8 @@ class Worker:
         self.stopped.set()
         self._launcher.stop()
         self._edition.stop()
+        if self._private_worker:
+            self._private_worker.stop()
 
     def round(self) -> None:
         """Evaluate pending requests. If the store cannot be reached, log it and wait for the next round."""
@@ -64,7 +73,51 @@ class Worker:
             log.warning("%s", error)
 
     def run_pending(self) -> int:
-        """Evaluate until no request is pending and return how many were claimed. Raises StoreError if the store fails."""
+        """Evaluate until no request is pending and return how many were claimed. Raises StoreError if the store fails.
+
+        Private evaluations come first. They are few, and nobody outside sees them wait.
+        """
+        taken = 0
+        while True:
+            taken += self._run_private()
+            taken += self._run_public()
+            if self.stopped.is_set() or self.pause.is_active or not self._private_is_pending():
+                return taken
+
+    def _run_private(self) -> int:
+        """Evaluate private requests, if there ever were any. A failure of their store is logged: the public ones go on."""
+        if self._queue.is_private or not has_private_queue(self._settings):
+            return 0
+        self._private_failed = False
+        try:
+            if self._private_worker is None:
+                self._private_worker = Worker(self._settings, is_private=True)
+                if self.stopped.is_set():
+                    self._private_worker.stop()
+            taken = self._private_worker.run_pending()
+            self._private_left = self._private_worker.pending()
+        except StoreError as error:
+            log.warning("private evaluations: %s", error)
+            self._private_failed = True
+            return 0
+        return taken
+
+    def _private_is_pending(self) -> bool:
+        """Return whether private requests wait that have come since the last were evaluated."""
+        if self._queue.is_private or self._private_failed or not has_private_queue(self._settings):
+            return False
+        if self._private_worker is None:  # the first one ever has come
+            return True
+        try:
+            return bool(self._private_worker.pending() - self._private_left)
+        except StoreError:
+            return False
+
+    def pending(self) -> set[str]:
+        """Return the keys of the requests that wait in the worker's own queue. Raises StoreError if the store fails."""
+        return {row.key for row in self._queue.rows() if row.status == Status.PENDING}
+
+    def _run_public(self) -> int:
         self._report_presence()
         if time.monotonic() >= self._next_clean_up:
             self._clean_up()
@@ -93,7 +146,7 @@ class Worker:
                 self._report_presence()
 
     def _claim(self) -> EvalRequest | None:
-        if self.stopped.is_set() or self.pause.is_active:
+        if self.stopped.is_set() or self.pause.is_active or self._private_is_pending():
             return None
         return self._queue.claim(self._name, self._now(), BENCHMARKS)
 
@@ -126,6 +179,8 @@ class Worker:
 
     def _clean_up(self) -> None:
         """Delete what the private store no longer needs, and run the weekly upkeep of the public store if it is due."""
+        if self._queue.is_private:
+            return
         self._private.remove_leftovers()
         forget_erased(self._private, self._now())
         try:
@@ -134,6 +189,12 @@ class Worker:
         except StoreError as error:  # `/metrics` shows the failure; the upkeep is tried again tomorrow
             log.error("the upkeep of the store failed: %s", error)
         rows = self._queue.rows()
+        if has_private_queue(self._settings):
+            try:
+                rows += open_queue(self._settings, is_private=True).rows()
+            except StoreError as error:  # which files belong to private evaluations is not known
+                log.warning("private evaluations: %s", error)
+                return
         self._heartbeats.tidy((row.key for row in rows if row.status == Status.RUNNING), self._now())
         remove_answers_except(
             self._private, {row.key for row in rows if row.status in (Status.PENDING, Status.RUNNING)}

@@ -24,10 +24,12 @@ from evaluator.results.public_answers import public_answers
 from evaluator.results.published_pairs import with_pairs
 from evaluator.results.task import Task
 from submissions.config.settings import Settings
+from submissions.operator.private_attempts import count_attempt, publish_attempts
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
 from submissions.records.signed_statement import sign
+from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 
@@ -56,15 +58,21 @@ def publish(
     scores = ItemScores.of(task.benchmark, items, evaluation.details, request.submitted_by)
     secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
 
+    public = open_store(settings.store, settings) if queue.is_private else queue.store
+
     def attempt() -> None:
         result = evaluation.result
         save_details(private, request.key, evaluation.details, secret)
         if scores:
             save_item_scores(private, request.key, scores)
-            result = with_pairs(result, scores, queue.store, private)
+            if not queue.is_private:
+                result = with_pairs(result, scores, queue.store, private)
         statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
         answers = public_answers(task.benchmark, task.source, evaluation.details, blind=task.blind)
         queue.publish(request, result, queue.store.now(), statement, answers)
+        if queue.is_private:
+            count_attempt(private, request.model_id, request.benchmark, result.dataset.split, request.key)
+        publish_attempts(public, private, request.model_id)
 
     def stop(_: RetryCallState) -> bool:
         return interrupted.is_set()

@@ -19,11 +19,13 @@ from evaluator.worker.heartbeat import Heartbeat
 from evaluator.worker.prepare import prepare_task
 from evaluator.worker.publish import offer, publish
 from evaluator.worker.work_dir import prepare_work_dir
+from submissions.config.logs import hide_in_logs
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.open import open_queue
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
-from submissions.store.open import open_private_store, open_store
+from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import LostLeaseError, SettingsError, StoreError
 from submissions.texts.failure_codes import FailureCode
@@ -45,6 +47,8 @@ class ClaimedRun:
         devices: Sequence[str] | None = None,
     ) -> None:
         """Prepare the run. `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees."""
+        if queue.is_private:
+            hide_in_logs(request.key, request.model_id)
         self._settings, self._queue, self._private = settings, queue, private
         self._request, self._shard, self._devices = request, shard, devices
         self._job_dir = settings.work_dir / (f"{request.key}.{shard.number}" if shard else request.key)
@@ -91,9 +95,9 @@ class ClaimedRun:
         deadline.start()
         try:
             self._backup.restore()
-            task = prepare_task(
-                self._request, self._settings, self._queue.store, self._private, self._interrupted, self._devices
-            )
+            task = prepare_task(self._request, self._settings, self._private, self._interrupted, self._devices)
+            if self._queue.is_private:  # a withdrawn evaluation must leave no answers behind
+                task = replace(task, cache=None)
             heartbeat.stage = Stage.LOAD
             items, dataset = load_items(task)
             if self._shard:
@@ -125,7 +129,8 @@ class ClaimedRun:
             heartbeat.stage = Stage.PUBLISH
             publish(evaluation, task, items, self._queue, self._private, self._settings, self._interrupted)
             remove_path(self._job_dir)
-            offer(self._request, evaluation.result, self._settings)
+            if not self._queue.is_private:
+                offer(self._request, evaluation.result, self._settings)
             return None
         except (LostLeaseError, StoreError):
             raise
@@ -212,16 +217,15 @@ def failure_code(error: Exception) -> FailureCode:
     return FailureCode.DISK_FULL if disk_full else FailureCode.INTERNAL_ERROR
 
 
-def take_over(settings: Settings, claim: str, shard: Shard | None = None) -> ClaimedRun:
-    """Return the run of a request that a launcher has claimed, given as `KEY:NONCE`.
+def take_over(settings: Settings, claim: str, shard: Shard | None = None, *, is_private: bool = False) -> ClaimedRun:
+    """Return the run of a request that a launcher has claimed, given as `KEY:NONCE`, from the private queue or the public one.
 
     Raises LostLeaseError if another worker holds the lease, QueueError if the request does not exist, SandboxError
     without a sandbox, SettingsError for unusable settings, and StoreError if a store fails.
     """
     prepare_work_dir(settings)
     key, _, nonce = claim.partition(":")
-    store = open_store(settings.store, settings)
-    queue = Queue(store, settings.lease, settings.max_attempts, Heartbeats(settings))
+    queue = open_queue(settings, is_private=is_private)
     request = queue.get(key)
     if request.status != Status.RUNNING or request.lease is None or request.lease.nonce != nonce:
         raise LostLeaseError(f"request {key} is not held by {nonce or 'nobody'} any more")

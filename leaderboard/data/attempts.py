@@ -1,11 +1,12 @@
 """Count evaluations by model, organisation and base model. The best score of many attempts is weaker evidence."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.data.ranking import Boards
 from submissions.records.index_rows import BoardRow
+from submissions.records.operator import PrivateAttempts
 
 
 @dataclass(frozen=True)
@@ -27,22 +28,37 @@ class Attempts:
     benchmarks: dict[str, int]  # number of results by benchmark
 
 
-def attempts_of(rows: Sequence[BoardRow]) -> dict[str, Attempt]:
+# How many evaluations had no public result, by benchmark, model and split.
+PrivateCounts = Mapping[tuple[str, str, str], int]
+
+
+def private_counts(records: Iterable[PrivateAttempts]) -> PrivateCounts:
+    """Return the numbers of private evaluations of models with a public row."""
+    found = {}
+    for record in records:
+        for test_set, count in record.counts.items():
+            benchmark, _, split = test_set.partition("/")
+            found[benchmark, record.model_id, split] = count
+    return found
+
+
+def attempts_of(rows: Sequence[BoardRow], private: PrivateCounts) -> dict[str, Attempt]:
     """Return the attempt of each measured result whose model has several on a benchmark's test set, by key.
 
-    Reported results are not counted.
+    Private evaluations count before the public ones. Reported results are not counted.
     """
     measured = [row for row in rows if row.kind == "verified" and row.role == "model"]
     counts = Counter(map(_test_of, measured))
     groups: dict[tuple[str, str, str], list[BoardRow]] = {}
     for row in measured:
         test = _test_of(row)
-        if counts[test] > 1:
+        if counts[test] > 1 or (row.benchmark, row.model, row.split) in private:
             groups.setdefault(test, []).append(row)
     found = {}
     for group in groups.values():
+        before = private.get((group[0].benchmark, group[0].model, group[0].split), 0)
         for number, row in enumerate(sorted(group, key=lambda row: (row.date or 0.0, row.key)), 1):
-            found[row.key] = Attempt(number, len(group))
+            found[row.key] = Attempt(before + number, before + len(group))
     return found
 
 
@@ -50,8 +66,11 @@ def _test_of(row: BoardRow) -> tuple[str, str, str]:
     return row.model, row.split, row.benchmark_version
 
 
-def all_attempts(boards: Boards) -> list[Attempts]:
-    """Return the attempts of every organisation and base model with a measured result, most results first."""
+def all_attempts(boards: Boards, private: PrivateCounts) -> list[Attempts]:
+    """Return the attempts of every organisation and base model with a measured result, most results first.
+
+    Private evaluations of models with a public row count too.
+    """
     groups: dict[tuple[str, str], list[BoardRow]] = {}
     for ranked in boards.values():
         for row in (r.row for r in ranked):
@@ -60,14 +79,14 @@ def all_attempts(boards: Boards) -> list[Attempts]:
             groups.setdefault(("organisation", row.model.partition("/")[0]), []).append(row)
             if row.base_model:
                 groups.setdefault(("base", row.base_model), []).append(row)
-    found = [
-        Attempts(
-            name,
-            kind,
-            len(rows),
-            len({row.model for row in rows}),
-            {benchmark: sum(row.benchmark == benchmark for row in rows) for benchmark in boards},
-        )
-        for (kind, name), rows in groups.items()
-    ]
+    by_model: Counter[tuple[str, str]] = Counter()  # by benchmark and model
+    for (benchmark, model, _), count in private.items():
+        by_model[benchmark, model] += count
+    found = []
+    for (kind, name), rows in groups.items():
+        models = {row.model for row in rows}
+        benchmarks = Counter(row.benchmark for row in rows)
+        for benchmark in boards:
+            benchmarks[benchmark] += sum(by_model[benchmark, model] for model in models)
+        found.append(Attempts(name, kind, benchmarks.total(), len(models), {name: benchmarks[name] for name in boards}))
     return sorted(found, key=lambda one: (-one.results, one.name.casefold()))

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.attempts import private_counts
 from leaderboard.data.models import model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes, shared_before
 from leaderboard.data.ranking import ranked
@@ -23,7 +24,7 @@ from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow, board_row
-from submissions.records.operator import Commitment, Retirement
+from submissions.records.operator import Commitment, PrivateAttempts, Retirement
 from submissions.records.options import Inputs
 from submissions.records.result import EvalResult, PairedScores, PublicAnswers
 from submissions.store.base import Snapshot, Store, blob_id
@@ -66,6 +67,7 @@ class LiveBoard:
         self._requests = queue_reader(store)
         self._retirements = RecordReader(store, "retired", Retirement)
         self._commitments = RecordReader(store, "fresh", Commitment)
+        self._attempts = RecordReader(store, "attempts", PrivateAttempts)
         self._errata = RecordReader(store, "errata", Erratum)
         self._refreshing = threading.Lock()
         self._idle = threading.Event()  # set while no refresh is under way
@@ -238,12 +240,14 @@ class LiveBoard:
         for one in errata:
             splits = counts.setdefault(one.benchmark, {})
             splits[one.split] = max(one.number, splits.get(one.split, 0))
-        unchanged = (last.retired, last.commitments, last.errata) == (retired, commitments, errata)
+        private = private_counts(self._attempts.read(snapshot))
+        known = last.retired, last.commitments, last.errata, last.private_attempts
+        unchanged = known == (retired, commitments, errata, private)
         kept = {name for name, own in rows.items() if unchanged and last.rows.get(name) == own}
         boards = {
             name: last.boards[name]
             if name in kept
-            else ranked(with_annotations(own, reasons, counts.get(name, {})), name)
+            else ranked(with_annotations(own, reasons, counts.get(name, {}), private), name)
             for name, own in rows.items()
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
@@ -262,6 +266,7 @@ class LiveBoard:
             retired=retired,
             commitments=commitments,
             errata=errata,
+            private_attempts=private,
         )
 
     def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.attempts import all_attempts
+from leaderboard.data.attempts import PrivateCounts, all_attempts
 from leaderboard.data.ranking import Boards
 from leaderboard.data.reproductions import Reproduction, all_reproductions
 from submissions.records.errata import Erratum
@@ -41,12 +41,12 @@ def errata_json(errata: Iterable[Erratum]) -> list[dict[str, Any]]:
 
 
 def record_json(
-    boards: Boards, retired: Iterable[Retirement], commitments: Iterable[Commitment]
+    boards: Boards, retired: Iterable[Retirement], commitments: Iterable[Commitment], private: PrivateCounts
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the record as JSON. Scores are in percent, differences in points."""
     return {
         "reproductions": [_reproduction(one) for one in all_reproductions(boards)],
-        "attempts": [asdict(one) for one in all_attempts(boards)],
+        "attempts": [asdict(one) for one in all_attempts(boards, private)],
         "commitments": [one.model_dump(mode="json") for one in commitments],
         "retired": [
             {

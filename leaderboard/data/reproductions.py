@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from leaderboard.data.attempts import attempts_of
+from leaderboard.data.attempts import PrivateCounts, attempts_of
 from leaderboard.data.ranking import Boards
 from submissions.records.index_rows import BoardRow
 
@@ -51,12 +51,14 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
             yield Reproduction(row, match, metric, score - reported, (high - low) / 2, verdict)
 
 
-def with_annotations(rows: Sequence[BoardRow], retired: Mapping[str, str], errata: Mapping[str, int]) -> list[BoardRow]:
+def with_annotations(
+    rows: Sequence[BoardRow], retired: Mapping[str, str], errata: Mapping[str, int], private: PrivateCounts
+) -> list[BoardRow]:
     """Return the rows of a benchmark with reasons of retirement, attempts, errata and reproduction verdicts filled in.
 
-    `retired` maps keys to reasons, `errata` splits to the number of their errata.
+    `retired` maps keys to reasons, `errata` splits to the number of their errata; `private` are private evaluations.
     """
-    several = {key: (one.number, one.of) for key, one in attempts_of(rows).items()}
+    several = {key: (one.number, one.of) for key, one in attempts_of(rows, private).items()}
     known = [
         replace(row, retired=retired.get(row.key), attempt=several.get(row.key), errata=errata.get(row.split, 0))
         if row.key in retired or row.key in several or row.split in errata

@@ -9,6 +9,7 @@ from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
+from leaderboard.data.attempts import PrivateCounts
 from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.chart_data import Kind, axes_in, charts_of, has_data
 from leaderboard.data.column_heads import Heads
@@ -58,6 +59,7 @@ class View:
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
     errata: list[Erratum] = field(default_factory=list)  # by benchmark, split and number
+    private_attempts: PrivateCounts = field(default_factory=dict)
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
     _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark

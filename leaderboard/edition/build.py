@@ -222,7 +222,7 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         for slug, one_set in BY_SLUG.items():
             rows_of_set = numbers_of_set(one_set.title)
             yield File(f"register/{slug}.{suffix}", "", partial(write_numbers, rows_of_set))
-    record = partial(record_json, view.boards, view.retired, view.commitments)
+    record = partial(record_json, view.boards, view.retired, view.commitments, view.private_attempts)
     yield File("record.json", version, lambda: json.dumps(record(), ensure_ascii=False).encode())
     for language in get_args(Language):
         yield File(data_file("cards/overview.png", language), version, partial(overview_card, view, language))

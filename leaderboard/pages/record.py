@@ -23,7 +23,7 @@ def record(board: LiveBoard, here: Location, version: str) -> str:
         description=text("record_description", here.language),
         reproductions=all_reproductions(view.boards)[:MAX_ROWS],
         not_measured=not_measured(view.boards),
-        attempts=all_attempts(view.boards)[:MAX_ROWS],
+        attempts=all_attempts(view.boards, view.private_attempts)[:MAX_ROWS],
         retired=retired_rows(view.boards, view.retired),
         commitments=view.commitments,
         opened=opened_quarters(board.opened_books),

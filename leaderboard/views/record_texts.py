@@ -52,8 +52,8 @@ RECORD_TEXTS: dict[str, Text] = {
         "Attempt {number} of {of} for this model on this test set.",
     ),
     "attempts_hint": Text(
-        "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 모델마다 한 줄만 보여 주는 표에는 그중 가장 높은 점수를 싣습니다.",
-        "This model was evaluated with several revisions, precisions or reasoning modes. Tables with one line for each model show the highest score.",
+        "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 결과를 공개하지 않은 비공개 평가도 셉니다. 모델마다 한 줄만 보여 주는 표에는 그중 가장 높은 점수를 싣습니다.",
+        "This model was evaluated with several revisions, precisions or reasoning modes. Private evaluations without a public result count too. Tables with one line for each model show the highest score.",
     ),
     "retired": Text("순위 제외", "Removed from the ranking"),
     "retired_results": Text("순위에서 제외한 결과", "Results removed from the ranking"),

@@ -148,7 +148,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
         view = board.fresh_view()
 
         def write() -> bytes:
-            return to_json(record_json(view.boards, view.retired, view.commitments))
+            return to_json(record_json(view.boards, view.retired, view.commitments, view.private_attempts))
 
         return revalidated(request, view.version, JSON, kept("record", view.version, write), "hannun-record.json")
 

@@ -33,6 +33,9 @@ def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
         "--api", metavar="NAME", help="submit a model behind an API instead, by its name in HANNUN_APIS"
     )
     submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
+    submit.add_argument(
+        "--private", action="store_true", help="keep the evaluation private until `publish` or `withdraw`"
+    )
     submit.add_argument("--as", dest="submitter", metavar="NAME", help="who submits (default: this user)")
     commands.add_parser("list", help="list open and recent requests")
     commands.add_parser("show", help="show one request as JSON").add_argument("key")
@@ -45,6 +48,11 @@ def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
     commands.add_parser("submitter", help="show who submitted a request, from the private store").add_argument("key")
     erase = commands.add_parser("erase", help="erase a submitter's name permanently")
     erase.add_argument("name", help="the name of a person or an organisation, as signed in")
+    listed = commands.add_parser("private", help="list private evaluations, or write a result for its maker")
+    listed.add_argument("key", nargs="?")
+    listed.add_argument("--out", type=Path, metavar="FOLDER", help="write the result and its signed statement there")
+    commands.add_parser("publish", help="publish a private evaluation, after its maker has agreed").add_argument("key")
+    commands.add_parser("withdraw", help="delete a private evaluation with its answers").add_argument("key")
     approve = commands.add_parser(
         "approve-code", help="allow the Python files of a model's repository to run, after review"
     )

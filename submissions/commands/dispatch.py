@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from submissions.commands import decisions as owners
-from submissions.commands import requests, stores, submit
+from submissions.commands import private, requests, stores, submit
 from submissions.commands.context import Context, fail
 from submissions.commands.init import init
 from submissions.config.settings import load_settings
@@ -23,6 +23,9 @@ COMMANDS: dict[str, Callable[[Context], int]] = {
     "cancel": requests.cancel,
     "submitter": requests.submitter,
     "erase": requests.erase,
+    "private": private.private,
+    "publish": private.publish,
+    "withdraw": private.withdraw,
     "approve-code": owners.approve,
     "opt-out": owners.opt_out_owner,
     "retire": owners.retire_result,

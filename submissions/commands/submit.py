@@ -43,6 +43,8 @@ def submit(context: Context) -> int:
         return _submit_api(context)
     if not args.model:
         return fail("name a model, or --api and a name that HANNUN_APIS has")
+    if args.private:
+        return _submit_private(context)
     submission = _submission(context)
     outcomes, report = _service(context).submit(submission, Submitter(_submitter(context), authenticated=False))
     for outcome in outcomes:
@@ -55,6 +57,28 @@ def submit(context: Context) -> int:
                 code = fail(f"{args.model!r} on {benchmark}: {reasons}{known}")
             else:
                 code = fail(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
+    return code
+
+
+def _submit_private(context: Context) -> int:
+    """Queue a model for private evaluations. The checks are those of a public submission."""
+    args = context.args
+    if args.share:
+        return fail("--share offers a public result, so leave it out")
+    queue = context.private_queue
+    report = _service(context).check(_submission(context))
+    submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
+    requests = [request.evolve(submitted_by=submitter) for request in report.requests.values()]
+    refused = dict(zip(report.requests, queue.submit_all(requests), strict=True))
+    code = 0
+    for benchmark in _submission(context).benchmarks:
+        late = refused.get(benchmark)
+        refusals = [late] if late else [*report.refusals(), *report.refusals(benchmark)]
+        if benchmark in refused and not late:
+            print(f"accepted {report.requests[benchmark].key} {report.model_id} {benchmark} (private)")
+        else:
+            reasons = " ".join(str(RefusedError(c.refusal, c.detail)) for c in refusals if c.refusal)
+            code = fail(f"{args.model!r} on {benchmark}: {reasons}")
     return code
 
 
@@ -74,8 +98,9 @@ def _submit_api(context: Context) -> int:
                 check_receivers(benchmark, addresses, context.settings)
             submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
             request = build_request(facts, benchmark, context.registry, submitter, thinking=args.thinking)
-            context.queue.submit(request)
-            print(f"accepted {request.key} {request.model_id} {benchmark}")
+            queue = context.private_queue if args.private else context.queue
+            queue.submit(request)
+            print(f"accepted {request.key} {request.model_id} {benchmark}{' (private)' if args.private else ''}")
         except (QueueError, RefusedError, SettingsError) as error:
             code = fail(f"{args.api} on {benchmark}: {error}")
     return code

@@ -52,6 +52,14 @@ class Redacting(logging.Formatter):
         return redact(text, self._secrets)
 
 
+_hidden: set[str] = set()
+
+
+def hide_in_logs(*texts: str) -> None:
+    """Replace these texts in all further lines of this process: what names a private evaluation."""
+    _hidden.update(texts)
+
+
 def known_secrets(settings: Settings) -> list[str]:
     """Return the secrets of this installation, longest first."""
     secrets = {*settings.secrets.values(), *(os.environ.get(name, "") for name in SECRET_VARIABLES)}
@@ -59,9 +67,11 @@ def known_secrets(settings: Settings) -> list[str]:
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace known secrets, everything that looks like a token, and the password in an address."""
+    """Replace known secrets, what names private evaluations, everything that looks like a token, and the password in an address."""
     for secret in secrets:
         text = text.replace(secret, "[secret]")
+    for hidden in _hidden:
+        text = text.replace(hidden, "[private]")
     text = PASSWORD_PATTERN.sub("[secret]", text)
     return TOKEN_PATTERN.sub("[secret]", text)
 

@@ -131,6 +131,7 @@ class Settings(BaseSettings):
 
     store: str = ".hannun/store.git"
     private_store: str = ".hannun/private"
+    private_queue: str | None = None  # store of private evaluations; None: a folder beside a local private store
     ephemeral_store: Literal["refuse", "allow"] = "refuse"  # on a Space: stores on the disk that a restart empties
     work_dir: Path = Path(".hannun/work")
     models_dir: Path | None = None
@@ -246,7 +247,14 @@ class Settings(BaseSettings):
         """Reject one store for both: the private store holds answers per item, which would leak the test sets."""
         if _same(self.store, self.private_store):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
-        for name, url in (("HANNUN_STORE", self.store), ("HANNUN_PRIVATE_STORE", self.private_store)):
+        if self.private_queue and any(_same(self.private_queue, url) for url in (self.store, self.private_store)):
+            raise ValueError("HANNUN_PRIVATE_QUEUE must be a store of its own")
+        stores = {
+            "HANNUN_STORE": self.store,
+            "HANNUN_PRIVATE_STORE": self.private_store,
+            "HANNUN_PRIVATE_QUEUE": self.private_queue or "",
+        }
+        for name, url in stores.items():
             if url != url.strip():
                 raise ValueError(f"{name} begins or ends with a space")
         return self

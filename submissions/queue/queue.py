@@ -50,9 +50,15 @@ class Queue:
         lease: timedelta = timedelta(minutes=30),
         max_attempts: int = 3,
         heartbeats: Heartbeats | None = None,
+        *,
+        is_private: bool = False,
     ) -> None:
-        """Open the queue of a store. Without `heartbeats`, leases expire at the time set when they were claimed."""
+        """Open the queue of a store. Without `heartbeats`, leases expire at the time set when they were claimed.
+
+        `is_private` is whether its evaluations are private, see submissions.operator.private_evaluations.
+        """
         self.store = store
+        self.is_private = is_private
         self._lease = lease
         self._max_attempts = max_attempts
         self._heartbeats = heartbeats

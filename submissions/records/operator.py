@@ -1,4 +1,4 @@
-"""Define public records of the operator's decisions: opt-outs, retirements, approved code, generated test sets."""
+"""Define public records of the operator's decisions: opt-outs, retirements, private attempts, approved code, test sets."""
 
 from typing import Annotated
 
@@ -33,6 +33,17 @@ class Retirement(Record):
     @staticmethod
     def path_of(key: str) -> str:
         return f"retired/{key[:2]}/{key}.json"
+
+
+class PrivateAttempts(Record):
+    """How often a model with a public row was evaluated without a public result, stored at `attempts/`."""
+
+    model_id: ModelId
+    counts: dict[Label, Annotated[int, Field(ge=1)]]  # by `benchmark/split`
+
+    @property
+    def path(self) -> str:
+        return f"attempts/{self.model_id.lower()}.json"
 
 
 class BeaconRound(Record):

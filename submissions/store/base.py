@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from submissions.texts.errors import ConflictError
 
+READERS_GRACE_S = 3600.0  # a reader may use an older snapshot for this many seconds
 MAIN = "main"
 TRIES = 30
 LONGEST_WAIT = 5.0  # seconds between two attempts
@@ -89,8 +90,11 @@ class Store(Protocol):
         """Yield the commits up to `head`, newest first, as far back as they are known locally."""
         ...
 
-    def tidy(self) -> None:
-        """Remove the history and unreachable objects. Files stay, and readers and writers can continue meanwhile."""
+    def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
+        """Remove the history and unreachable objects. Files stay, and readers and writers can continue meanwhile.
+
+        Snapshots of the last `grace_s` seconds stay readable, as far as the store can do that.
+        """
         ...
 
     def now(self) -> datetime:

@@ -21,7 +21,7 @@ from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
-from submissions.store.base import MAIN, Changes, Commit, Snapshot
+from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot
 from submissions.store.git_repository import MAIN_REF, GitRepository, new_commit
 from submissions.store.objects import (
     ObjectWriter,
@@ -34,7 +34,6 @@ from submissions.store.objects import (
 from submissions.texts.errors import ConflictError, DamagedError
 
 _FILE = 0o100644
-READERS_GRACE_S = 3600.0  # a reader may use an older snapshot for this many seconds
 OBJECT_ID_BYTES = 20
 PATH_ENCODING_ERRORS = "surrogateescape"  # other programs may have written names that are not UTF-8
 SQUASHED = b"refs/squashed/"  # heads before a squash, named by its time, for readers that still use them

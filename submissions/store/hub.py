@@ -38,7 +38,7 @@ from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
 from huggingface_hub.utils._http import default_client_factory, hf_raise_for_status, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
-from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
+from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
@@ -165,10 +165,13 @@ class HubStore:
         self._fetch(head)
         return self._mirror.history(head)
 
-    def tidy(self) -> None:
-        """Squash the history on the Hub, and clear a mirror that has become large. What is needed is fetched again."""
+    def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
+        """Squash the history on the Hub, and clear a mirror that has become large. What is needed is fetched again.
+
+        Without grace the mirror is cleared in any case.
+        """
         self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=MAIN, repo_type="dataset"))
-        if self._mirror.repository.size() > MIRROR_BYTES:
+        if not grace_s or self._mirror.repository.size() > MIRROR_BYTES:
             self._clear_mirror()
 
     def now(self) -> datetime:

@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+from httpx2 import HTTPError
+from huggingface_hub.errors import HfHubHTTPError
+
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.store.base import Store
@@ -31,6 +34,52 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
 def open_private_store(settings: Settings) -> PrivateStore:
     """Open the store of names, answers and heartbeats. Raises StoreError if it cannot be opened or is public."""
     return open_files(settings.private_store, settings)
+
+
+def private_queue_address(settings: Settings) -> str | None:
+    """Return the address of the store of private evaluations, or None if this installation has none.
+
+    By default it is beside the private store, if that is a folder.
+    """
+    if settings.private_queue or is_remote(settings.private_store):
+        return settings.private_queue
+    return f"{local_path(settings.private_store)}-evaluations.git"
+
+
+def open_private_queue_store(settings: Settings) -> Store:
+    """Open the store of private evaluations.
+
+    Raises SettingsError if this installation has none, StoreError if it cannot be opened or is public.
+    """
+    url = private_queue_address(settings)
+    if url is None:
+        raise SettingsError(
+            f"set HANNUN_PRIVATE_QUEUE to a folder, or to a private dataset ({DATASETS}OWNER/NAME), for private evaluations"
+        )
+    store = open_store(url, settings)
+    if url.startswith(DATASETS):
+        repo = url.removeprefix(DATASETS).partition("@")[0]
+        try:
+            is_private = HubApi(lambda: settings.hub_token_value).dataset_info(repo).private
+        except (HfHubHTTPError, HTTPError) as error:
+            raise StoreError(
+                f"{url}: {type(error).__name__}; name a private dataset that the token may write"
+            ) from None
+        if not is_private:
+            raise StoreError(f"{url} is public: private evaluations need a private dataset")
+    elif not is_remote(url):
+        local_path(url).chmod(0o700)
+    return store
+
+
+def store_variables(settings: Settings) -> dict[str, str]:
+    """Return the environment variables that name the stores for a process elsewhere. Local paths are absolute."""
+    stores = {
+        "HANNUN_STORE": settings.store,
+        "HANNUN_PRIVATE_STORE": settings.private_store,
+        "HANNUN_PRIVATE_QUEUE": settings.private_queue,
+    }
+    return {name: absolute(url) for name, url in stores.items() if url}
 
 
 def private_store_health(settings: Settings) -> Health:

@@ -144,11 +144,19 @@ class JobLauncher(ABC):
         return Launch(
             request,
             f"hannun-{request.key[:12]}-{nonce[:8]}" + (f"-{shard.number}" if shard else ""),
-            ("worker", "--claimed", f"{request.key}:{nonce}", *(("--shard", str(shard)) if shard else ())),
+            self._arguments(request.key, nonce, shard),
             0 if gpu_memory is None else max(1, math.ceil((memory or 0) / gpu_memory)),
             memory,
             self.settings.deadline + OVERTIME,
         )
+
+    def _arguments(self, key: str, nonce: str, shard: Shard | None) -> tuple[str, ...]:
+        arguments = ["worker", "--claimed", f"{key}:{nonce}"]
+        if shard:
+            arguments += ["--shard", str(shard)]
+        if self.queue.is_private:
+            arguments.append("--private")
+        return tuple(arguments)
 
     def _follow(self, request: EvalRequest, job: str) -> JobState:
         """Poll a job until it ends or `stop` is called. Raises LostLeaseError if another worker holds the request."""

@@ -24,7 +24,7 @@ from evaluator.worker.launchers.base import JobLauncher, JobState, Launch, Launc
 from submissions.config.paths import ROOT
 from submissions.config.settings import LaunchCommands, Settings
 from submissions.queue.queue import Queue
-from submissions.store.open import absolute
+from submissions.store.open import store_variables
 from submissions.texts.errors import SettingsError
 
 DEFAULT_MEMORY = 16 * 10**9  # bytes, for a model of unknown size
@@ -57,12 +57,12 @@ class CommandLauncher(JobLauncher):
                 raise SettingsError(f"HANNUN_COMMANDS {name}: it does not contain {{job}}")
 
     def start(self, launch: Launch) -> str:
-        settings = self.settings  # the stores may come from the command line, not from the environment
-        stores = {"HANNUN_STORE": absolute(settings.store), "HANNUN_PRIVATE_STORE": absolute(settings.private_store)}
+        settings = self.settings
+        # The stores may come from the command line, not from the environment.
         command = [sys.executable, "-m", "evaluator", *launch.arguments]
         output = self._run(
             "start",
-            environment=stores,
+            environment=store_variables(settings),
             command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
             arguments=shlex.join(launch.arguments),
             gpus=launch.gpus,

@@ -39,7 +39,7 @@ class LocalLauncher:
         self._pool = DevicePool([])
         self._running: set[ClaimedRun] = set()
         self._stopped = threading.Event()
-        self._claims = HeldClaims(settings.work_dir / "claims")
+        self._claims = HeldClaims(settings.work_dir / ("private-claims" if queue.is_private else "claims"))
 
     @contextmanager
     def slots(self) -> Iterator[int]:

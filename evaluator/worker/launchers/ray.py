@@ -21,7 +21,7 @@ from evaluator.worker.launchers.base import JobLauncher, JobState, Launch, as_la
 from submissions.config.paths import ROOT
 from submissions.config.settings import HOST_ONLY_SETTINGS, Settings
 from submissions.queue.queue import Queue
-from submissions.store.open import absolute
+from submissions.store.open import store_variables
 from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
@@ -55,8 +55,7 @@ class RayLauncher(JobLauncher):
         environment = {
             **settings.variables(HOST_ONLY_SETTINGS),
             **settings.secrets,
-            "HANNUN_STORE": absolute(settings.store),
-            "HANNUN_PRIVATE_STORE": absolute(settings.private_store),
+            **store_variables(settings),
         }
         with _ray_errors():
             self._tasks[launch.name] = _evaluate.options(

@@ -94,7 +94,7 @@ def test_worker_ranks_model_on_drawn_set(
     assert (ranked.rank, ranked.row.split, ranked.row.n) == (1, QUARTER, 16)
     assert "twins_right" in ranked.row.metrics
     view = LiveBoard(store).view()
-    (public,) = record_json(view.boards, view.retired, view.commitments)["commitments"]
+    (public,) = record_json(view.boards, view.retired, view.commitments, view.private_attempts)["commitments"]
     result = LiveBoard(store).result_json(ranked.row.key) or b""
     assert EvalResult.model_validate_json(result).dataset.revision == public["set_sha256"][:40]
     assert public["quarter"] == QUARTER and public["seed"] is None

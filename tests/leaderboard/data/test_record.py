@@ -19,7 +19,7 @@ QWEN = "Qwen/Qwen2.5-VL-7B-Instruct"
 
 
 def record(view: View) -> dict[str, Any]:
-    return record_json(view.boards, view.retired, view.commitments)
+    return record_json(view.boards, view.retired, view.commitments, view.private_attempts)
 
 
 def publish(store: Store, *results: EvalResult) -> LiveBoard:

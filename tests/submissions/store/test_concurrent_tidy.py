@@ -16,7 +16,7 @@ from dulwich.repo import Repo
 
 from submissions.config.paths import ROOT
 from submissions.store import git as git_store
-from submissions.store.base import blob_id
+from submissions.store.base import READERS_GRACE_S, blob_id
 from submissions.store.git import GitStore
 from submissions.store.mirror import Mirror
 from submissions.store.objects import REPACK_ABOVE, ObjectReader
@@ -94,7 +94,7 @@ def test_tidy_forgets_squashed_heads_after_grace(tmp_path: Path, monkeypatch: py
     store.tidy()
     assert len(_squashed(store)) == 1
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + git_store.READERS_GRACE_S + 2)
+    monkeypatch.setattr(time, "time", lambda: now + READERS_GRACE_S + 2)
     store.tidy()
     assert len(_squashed(store)) == 1, "the older squashed head is gone"
 

@@ -1,0 +1,64 @@
+"""Commands for private evaluations: list them, write a result for its maker, publish or withdraw one."""
+
+from pathlib import Path
+
+from submissions.commands.context import Context
+from submissions.operator.private_evaluations import finished_result, publish_private, withdraw_private
+from submissions.queue.open import has_private_queue
+from submissions.texts.errors import QueueError
+from submissions.texts.failure_codes import FailureCode
+from submissions.texts.failures import FAILURES
+from submissions.texts.printable import printable
+
+
+def private(context: Context) -> int:
+    """List private evaluations, or write the result of one for its maker."""
+    args = context.args
+    _check_any(context)
+    queue = context.private_queue
+    if not args.key:
+        for row in queue.rows():
+            reason = f"  {FAILURES[FailureCode(row.failure_code)].en}" if row.failure_code else ""
+            print(printable(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}{reason}"))
+        return 0
+    _, result, record, statement = finished_result(queue, args.key)
+    if args.out is None:
+        score = result.results[result.benchmark].get(result.headline)
+        print(printable(f"{result.config.model_name} on {result.benchmark}: {result.headline} {score}"))
+        return 0
+    written = [_write(args.out / f"{args.key}.json", record)]
+    if statement:
+        written.append(_write(args.out / f"{args.key}.intoto.json", statement))
+    print("\n".join(map(str, written)))
+    if not statement:
+        print("note: not signed, because the worker had no HANNUN_SIGNING_KEY")
+    return 0
+
+
+def publish(context: Context) -> int:
+    """Publish the result of a private evaluation after its maker has agreed."""
+    _check_any(context)
+    result = publish_private(context.private_queue, context.queue, context.private, context.args.key)
+    print(printable(f"{result.config.model_name} on {result.benchmark} is public"))
+    return 0
+
+
+def withdraw(context: Context) -> int:
+    """Delete a private evaluation with its answers."""
+    key = context.args.key
+    _check_any(context)
+    withdraw_private(context.private_queue, context.queue.store, context.private, context.settings, key)
+    print(f"{key} is deleted; it remains a number among the attempts once its model has a public row")
+    return 0
+
+
+def _check_any(context: Context) -> None:
+    """Raise QueueError if nothing was ever submitted for a private evaluation."""
+    if not has_private_queue(context.settings):
+        raise QueueError("there are no private evaluations")
+
+
+def _write(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path

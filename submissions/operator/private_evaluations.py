@@ -1,0 +1,111 @@
+"""Evaluate a model in private until its maker agrees to publish the result, or to have it deleted.
+
+The queue, the records and the results of private evaluations are in a store of their own, which no page reads. Details and
+item scores are in the private store, as those of public results are.
+"""
+
+import shutil
+from pathlib import Path
+
+from submissions.config.settings import Settings
+from submissions.operator.private_attempts import publish_attempts
+from submissions.queue.admission import opted_out, status_of
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest, Status
+from submissions.records.result import EvalResult
+from submissions.store.base import Changes, Snapshot, Store, transact
+from submissions.store.index import rebuild_index, with_requests, with_result
+from submissions.store.private import PrivateStore
+from submissions.texts.errors import QueueError, StoreError
+
+
+def finished_result(queue: Queue, key: str) -> tuple[EvalRequest, EvalResult, bytes, bytes | None]:
+    """Return the request of a private evaluation, its result, and the record as it is stored with its statement, if signed.
+
+    Raises QueueError if there is no such evaluation, or it has no result.
+    """
+    snapshot = queue.store.snapshot()
+    request = queue.get(key, snapshot)
+    if request.status != Status.FINISHED:
+        raise QueueError(f"private evaluation {key} is {request.status} and has no result")
+    content = queue.store.read(EvalResult.path_of(request.model_id, key), snapshot.head)
+    statement = EvalResult.statement_path_of(key)
+    signed = queue.store.read(statement, snapshot.head) if statement in snapshot.files else None
+    return request, EvalResult.from_json(content), content, signed
+
+
+def publish_private(private_queue: Queue, public: Queue, private: PrivateStore, key: str) -> EvalResult:
+    """Publish the result of a private evaluation, whose maker has agreed, and delete it from the private queue.
+
+    The record stays as it is, so that the maker's copy and its signature agree with what is public. Raises QueueError if
+    there is no result, the model was opted out, or the same request is public already; StoreError if a store fails.
+    """
+    request, result, content, statement = finished_result(private_queue, key)
+    answers = EvalResult.answers_path_of(key)
+    snapshot = private_queue.store.snapshot()
+    shown = private_queue.store.read(answers, snapshot.head) if answers in snapshot.files else None
+    if result.to_bytes() != content:
+        raise QueueError(f"{key}: its record was written by another release; use that release to publish it")
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        if status_of(key, snapshot):
+            raise QueueError(f"{key} is public already: somebody has submitted the same model; withdraw this one")
+        if opted_out(request.model_id, snapshot.files):
+            raise QueueError(f"{request.model_id} was opted out of the board")
+        rows = public.rows(snapshot)
+        changes = {**with_requests(rows, [], [request]), **with_result(public.store, snapshot, result)}
+        if statement:
+            changes[result.statement_path_of(key)] = statement
+        if shown:
+            changes[answers] = shown
+        return changes, f"Publish {key}", None
+
+    transact(public.store, decide)
+    _delete(private_queue, request)
+    publish_attempts(public.store, private, request.model_id)
+    return result
+
+
+def withdraw_private(private_queue: Queue, public: Store, private: PrivateStore, settings: Settings, key: str) -> None:
+    """Delete a private evaluation with its answers. Raises QueueError if it is running or there is none, StoreError.
+
+    What remains is its count among the attempts of the model, under hashes.
+    """
+    request = private_queue.get(key)
+    if request.status == Status.RUNNING:
+        raise QueueError(f"private evaluation {key} is running; stop the worker, or wait until it has ended")
+    if status_of(key, public.snapshot()) is None:  # otherwise the files below belong to the public result
+        for path in private.paths(""):
+            if key in path:
+                private.delete(path)
+        _remove_local_files(settings.work_dir, key)
+    _delete(private_queue, request)
+
+
+def _remove_local_files(work_dir: Path, key: str) -> None:
+    for path in sorted(work_dir.rglob(f"*{key}*"), reverse=True):  # what is in a folder comes before the folder
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _delete(queue: Queue, request: EvalRequest) -> None:
+    """Delete a request with its result, and the history that has them. Raises StoreError."""
+    key = request.key
+    own = (
+        EvalResult.path_of(request.model_id, key),
+        EvalResult.statement_path_of(key),
+        EvalResult.answers_path_of(key),
+    )
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        changes = dict(with_requests(queue.rows(snapshot), [request], []))
+        changes |= {path: None for path in own if path in snapshot.files}
+        return changes, "Delete a private evaluation", None
+
+    transact(queue.store, decide)
+    _, unreadable = rebuild_index(queue.store)
+    if unreadable:
+        raise StoreError(f"{queue.store.url}: {unreadable[0].path} cannot be read")
+    queue.store.tidy(grace_s=0)

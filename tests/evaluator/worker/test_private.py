@@ -1,0 +1,269 @@
+"""Test that a private evaluation shows nowhere until its maker agrees, and leaves nothing behind after a withdrawal."""
+
+import io
+import json
+import logging
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from fastapi.testclient import TestClient
+
+from evaluator.__main__ import main as evaluator
+from evaluator.engines.registry import REGISTRY
+from evaluator.worker.loop import Worker
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.edition.build import Edition, build
+from leaderboard.pages.site_map import pages
+from leaderboard.web.application import build_app
+from scripts.support.engines import LetterEngine, use_engine
+from submissions.commands.arguments import build_parser
+from submissions.commands.dispatch import dispatch
+from submissions.config import logs
+from submissions.config.settings import Settings, load_settings
+from submissions.queue.open import open_queue
+from submissions.store.index import board_reader
+from submissions.store.open import open_store
+from tests.evaluator.worker.test_loop import submit
+
+pytestmark = pytest.mark.integration
+
+MODEL = "tiny/secret-model"
+NAME = "ko-vdc"
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def installation(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return the settings of an installation with the model MODEL and others, which this process uses too."""
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr(logs, "_hidden", set())
+    use_engine(monkeypatch, LetterEngine)
+    for name in ("secret-model", "public-model"):
+        folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)
+        with (folder / "README.md").open("a") as card:
+            card.write(f"\nmodel {name}\n")
+    variables = {
+        "STORE": settings.store,
+        "PRIVATE_STORE": settings.private_store,
+        "WORK_DIR": str(settings.work_dir),
+        "MODELS_DIR": str(tmp_path / "models"),
+        "WORKER": "off",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(f"HANNUN_{name}", value)
+    open_store(settings.store)  # creates it
+    return load_settings()
+
+
+@pytest.fixture
+def run(installation: Settings) -> Run:
+    """Return a function that runs a command of `python -m submissions` and returns its exit code."""
+
+    def run(*arguments: str) -> int:
+        return dispatch(build_parser(REGISTRY.benchmarks).parse_args(arguments), REGISTRY)
+
+    return run
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """Return what programs log, formatted as they do."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logs.Redacting("%(name)s %(message)s", Settings()))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    yield stream
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def key_of(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the key that `submit` printed."""
+    return next(line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("accepted"))
+
+
+def git_contents(repository: str) -> bytes:
+    """Return everything in a git repository: all objects, whether reachable or not."""
+    command = ["git", "-C", repository, "cat-file", "--batch-all-objects", "--batch"]
+    return subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def file_contents(folder: Path) -> Iterator[bytes]:
+    """Yield the names and contents of all files below a folder."""
+    for path in folder.rglob("*"):
+        yield str(path.relative_to(folder)).encode()
+        if path.is_file():
+            yield path.read_bytes()
+
+
+def public_contents(settings: Settings, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield everything public by its address: the store, all pages and files of the board, and its static edition."""
+    yield "store", git_contents(settings.store)
+    files = ["queue.json", "record.json", "errata.json", "unseen.csv", "feed.xml", "sitemap.xml", "metrics", "readyz"]
+    files += [f"boards/{NAME}.{kind}" for kind in ("csv", "json", "parquet")]
+    paths = [f"{prefix}{path}" for prefix in ("", "en/") for path in pages()]
+    with TestClient(build_app(settings)) as client:
+        for path in (*files, *paths):
+            answer = client.get(f"/{path}")
+            yield path, answer.content
+    build(LiveBoard(open_store(settings.store)), folder, Edition("https://board.example"))
+    for content in file_contents(folder):
+        yield "edition", content
+
+
+def places_with(words: list[str], contents: Iterator[tuple[str, bytes]]) -> list[str]:
+    return [place for place, content in contents if any(word.encode() in content for word in words)]
+
+
+def test_private_evaluation_shows_nowhere_until_it_is_published(
+    installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    before = {place: len(content) for place, content in public_contents(installation, tmp_path / "before")}
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    words = [MODEL, "secret-model", key]
+    assert places_with(words, public_contents(installation, tmp_path / "pending")) == []
+    Worker(installation).run_pending()
+    assert run("private") == 0 and f"{key}  finished" in capsys.readouterr().out
+    contents = list(public_contents(installation, tmp_path / "finished"))
+    assert places_with(words, iter(contents)) == []
+    assert not any(word in log.getvalue() for word in words) and "[private]" in log.getvalue()
+    counted = {place: len(content) for place, content in contents if place in ("queue.json", "record.json")}
+    assert counted == {place: before[place] for place in counted}, "nothing public has grown"
+    assert not open_store(installation.store).snapshot().files
+
+    assert run("publish", key) == 0
+    rows = board_reader(open_store(installation.store)).read(open_store(installation.store).snapshot())[0]
+    assert [(row.model, row.key) for row in rows] == [(MODEL, key)]
+    found = places_with([MODEL], public_contents(installation, tmp_path / "public"))
+    assert {NAME, f"en/{NAME}", "store", "feed.xml"} <= {*found}
+    assert run("private") == 0 and key not in capsys.readouterr().out
+    assert run("publish", key) == 2, "it is not private any more"
+
+
+def test_withdrawn_evaluation_leaves_nothing_behind(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    Worker(installation).run_pending()
+    assert run("withdraw", key) == 0
+    queue = open_queue(installation, is_private=True)
+    assert not queue.rows() and not board_reader(queue.store).read(queue.store.snapshot())[0]
+    words = [MODEL.encode(), b"secret-model", key.encode()]
+    contents = [
+        git_contents(installation.store),
+        git_contents(queue.store.url),
+        *file_contents(Path(installation.private_store)),
+        *file_contents(installation.work_dir),
+    ]
+    assert not [content[:200] for content in contents if any(word in content for word in words)]
+    assert run("withdraw", key) == 2
+
+
+def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
+    installation: Settings,
+    run: Run,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    signer = Ed25519PrivateKey.generate()
+    pem = signer.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    monkeypatch.setenv("HANNUN_SIGNING_KEY", pem)
+    public_key = tmp_path / "key.pem"
+    public_key.write_bytes(signer.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    assert run("private", key, "--out", str(tmp_path / "maker")) == 2, "there is no result yet"
+    Worker(load_settings()).run_pending()
+    assert run("private", key, "--out", str(tmp_path / "maker")) == 0
+    record = tmp_path / "maker" / f"{key}.json"
+    assert evaluator(["verify", str(record), "--key", str(public_key)]) == 0
+    assert run("publish", key) == 0
+    with TestClient(build_app(installation)) as client:
+        assert client.get(f"/results/{key}.json").content == record.read_bytes()
+        assert (
+            client.get(f"/results/{key}.intoto.json").content
+            == (tmp_path / "maker" / f"{key}.intoto.json").read_bytes()
+        )
+
+
+def test_private_attempts_count_once_the_model_has_a_public_row(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Neither withdrawal nor another precision hides an attempt."""
+    for precision in ("float32", "bfloat16"):
+        assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", precision) == 0
+        key = key_of(capsys)
+        Worker(installation).run_pending()
+        assert run("withdraw", key) == 0
+    store = open_store(installation.store)
+    submit(installation, "tiny/public-model", NAME)
+    Worker(installation).run_pending()
+    assert not [path for path in store.snapshot().files if path.startswith("attempts/")], "of another model"
+
+    assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", "float16") == 0
+    key = key_of(capsys)
+    Worker(installation).run_pending()
+    assert not [path for path in store.snapshot().files if path.startswith("attempts/")]
+    assert run("publish", key) == 0
+    board = LiveBoard(open_store(installation.store))
+    attempts = {r.row.model: r.row.attempt for r in board.view().boards[NAME] if r.row.kind == "verified"}
+    assert attempts == {MODEL: (3, 3), "tiny/public-model": None}
+    with TestClient(build_app(installation)) as client:
+        record = json.loads(client.get("/record.json").content)
+    (tiny,) = (one for one in record["attempts"] if one["kind"] == "organisation")
+    assert (tiny["results"], tiny["benchmarks"][NAME], tiny["models"]) == (4, 4, 2)
+
+
+def test_public_submission_does_not_reveal_a_private_one(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    Worker(installation).run_pending()
+    assert run("submit", MODEL, "--benchmark", NAME) == 0, "as if nobody had submitted it"
+    assert key_of(capsys) == key
+    Worker(installation).run_pending()
+    assert run("publish", key) == 2 and "is public already" in capsys.readouterr().err
+    assert run("withdraw", key) == 0
+    with TestClient(build_app(installation)) as client:
+        assert client.get(f"/results/{key}.json").status_code == 200
+    assert list(Path(installation.private_store).rglob(f"{key}.jsonl")), "the answers of the public result stay"
+
+
+def test_private_submission_of_a_public_model_is_refused(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(installation, MODEL, NAME)
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 2
+    assert "submitted" in capsys.readouterr().err
+
+
+def test_failing_private_queue_does_not_keep_public_requests_waiting(
+    installation: Settings, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    submit(installation, "tiny/public-model", NAME)
+    queue = Path(f"{installation.private_store}-evaluations.git")
+    shutil.rmtree(queue / "objects")
+    (queue / "objects").write_text("not a folder")
+    assert Worker(installation).run_pending() == 1
+
+
+@pytest.mark.parametrize("command", ["private", "publish", "withdraw"])
+def test_commands_without_private_evaluations_say_so(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    arguments = [] if command == "private" else ["0" * 32]
+    assert run(command, *arguments) == 2
+    assert "there are no private evaluations" in capsys.readouterr().err
