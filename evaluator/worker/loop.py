@@ -19,12 +19,12 @@ from evaluator.worker.launchers import make_launcher
 from evaluator.worker.pause import HostFaultPause
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
-from submissions.queue.open import has_private_queue, open_queue
+from submissions.queue.open import open_queue
 from submissions.queue.pseudonyms import forget_erased
 from submissions.queue.upkeep import tidy_if_due
 from submissions.records.request import EvalRequest, Status
 from submissions.records.worker import Presence
-from submissions.store.open import open_private_store
+from submissions.store.open import has_private_queue, open_private_store
 from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from submissions.commands.context import Context
 from submissions.operator.private_evaluations import finished_result, publish_private, withdraw_private
-from submissions.queue.open import has_private_queue
+from submissions.store.open import has_private_queue
 from submissions.texts.errors import QueueError
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES

@@ -3,18 +3,10 @@
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.store.open import is_remote, local_path, open_private_queue_store, open_store, private_queue_address
+from submissions.store.open import open_private_queue_store, open_store
 
 
 def open_queue(settings: Settings, *, is_private: bool = False) -> Queue:
     """Open a queue. Raises StoreError if its store cannot be opened, SettingsError if there are no private evaluations."""
     store = open_private_queue_store(settings) if is_private else open_store(settings.store, settings)
     return Queue(store, settings.lease, settings.max_attempts, Heartbeats(settings), is_private=is_private)
-
-
-def has_private_queue(settings: Settings) -> bool:
-    """Return whether something was ever submitted for a private evaluation, as far as that is known without opening it."""
-    url = private_queue_address(settings)
-    if url is None:
-        return False
-    return is_remote(url) or local_path(url).exists()

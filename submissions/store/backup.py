@@ -1,6 +1,6 @@
-"""Back up both stores to a folder, and restore them from it.
+"""Back up all stores to a folder, and restore them from it.
 
-The folder contains `store.git`, `private`, and `private.sha256` with the checksums of the private files. (Git has hashes of
+The folder contains `store.git`, `private`, `evaluations.git` if there are private evaluations, and `private.sha256` with the checksums of the private files. (Git has hashes of
 its own.) The checksums are written last, so a backup without them is incomplete. They can also be checked by hand with
 `sha256sum --check ../private.sha256` in `private`.
 """
@@ -10,19 +10,23 @@ from pathlib import Path
 
 from submissions.config.settings import Settings
 from submissions.store.copy import copy_store
+from submissions.store.open import has_private_queue, private_queue_address
 from submissions.texts.errors import StoreError
 
-PUBLIC, PRIVATE, CHECKSUMS = "store.git", "private", "private.sha256"
+PUBLIC, PRIVATE, EVALUATIONS, CHECKSUMS = "store.git", "private", "evaluations.git", "private.sha256"
 
 
 def backup(folder: Path, settings: Settings) -> dict[str, int]:
-    """Back up both stores. Return the number of files by the address of the store. Raises StoreError on failure."""
+    """Back up all stores. Return the number of files by the address of the store. Raises StoreError on failure."""
     checksums = folder / CHECKSUMS
     checksums.unlink(missing_ok=True)
-    copied = {
-        url: copy_store(url, str(folder / name), settings)
-        for url, name in ((settings.store, PUBLIC), (settings.private_store, PRIVATE))
-    }
+    stores = [(settings.store, PUBLIC), (settings.private_store, PRIVATE)]
+    evaluations = private_queue_address(settings)
+    if evaluations and has_private_queue(settings):
+        stores.append((evaluations, EVALUATIONS))
+    copied = {url: copy_store(url, str(folder / name), settings) for url, name in stores}
+    if len(stores) > 2:
+        (folder / EVALUATIONS).chmod(0o700)
     partial = checksums.with_suffix(".part")
     partial.touch(0o600)
     partial.write_text("".join(f"{digest}  {name}\n" for name, digest in _digests(folder / PRIVATE).items()))
@@ -31,15 +35,18 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
 
 
 def restore(folder: Path, settings: Settings) -> dict[str, int]:
-    """Restore both stores. Return the number of files by the address of the store.
+    """Restore all stores. Return the number of files by the address of the store.
 
     Raises StoreError, before anything is written, if the backup is incomplete or damaged.
     """
     _check(folder)
-    return {
-        url: copy_store(str(folder / name), url, settings)
-        for url, name in ((settings.store, PUBLIC), (settings.private_store, PRIVATE))
-    }
+    stores = [(settings.store, PUBLIC), (settings.private_store, PRIVATE)]
+    if (folder / EVALUATIONS).exists():
+        evaluations = private_queue_address(settings)
+        if evaluations is None:
+            raise StoreError(f"{folder / EVALUATIONS} has private evaluations: set HANNUN_PRIVATE_QUEUE")
+        stores.append((evaluations, EVALUATIONS))
+    return {url: copy_store(str(folder / name), url, settings) for url, name in stores}
 
 
 def _check(folder: Path) -> None:
@@ -50,8 +57,9 @@ def _check(folder: Path) -> None:
         for path in (folder / name, *(folder / name).rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise StoreError(f"{path} is a link or a pipe, which a backup never contains; use another backup")
-    if (folder / PUBLIC / "objects/info/alternates").exists():
-        raise StoreError(f"{folder / PUBLIC} takes objects from another repository; restore from a complete backup")
+    for name in (PUBLIC, EVALUATIONS):
+        if (folder / name / "objects/info/alternates").exists():
+            raise StoreError(f"{folder / name} takes objects from another repository; restore from a complete backup")
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     expected = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = _digests(folder / PRIVATE)

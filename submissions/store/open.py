@@ -46,6 +46,14 @@ def private_queue_address(settings: Settings) -> str | None:
     return f"{local_path(settings.private_store)}-evaluations.git"
 
 
+def has_private_queue(settings: Settings) -> bool:
+    """Return whether something was ever submitted for a private evaluation, as far as that is known without opening it."""
+    url = private_queue_address(settings)
+    if url is None:
+        return False
+    return is_remote(url) or local_path(url).exists()
+
+
 def open_private_queue_store(settings: Settings) -> Store:
     """Open the store of private evaluations.
 

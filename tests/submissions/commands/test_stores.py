@@ -16,6 +16,7 @@ from scripts.support.records import Make, claimed, request_numbered
 from submissions.__main__ import main
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.open import open_queue
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Progress, Stage
@@ -118,6 +119,7 @@ def test_backup_names_damaged_pack(
 def lose_stores(settings: Settings) -> None:
     for path in (settings.store, settings.private_store):
         shutil.rmtree(path)
+    shutil.rmtree(f"{settings.private_store}-evaluations.git", ignore_errors=True)
 
 
 def test_restore_recovers_backup(
@@ -126,6 +128,8 @@ def test_restore_recovers_backup(
     """Follow docs/operate.md only."""
     pseudonym = Pseudonyms(settings).find_or_make("kim")
     before = queue.store.snapshot().files
+    private_queue = open_queue(settings, is_private=True)
+    private_queue.submit(request_numbered(800))
     assert main(["backup", str(tmp_path / "backup")]) == 0
     queue.submit(request_numbered(900))  # after the backup
     assert main(["restore", str(tmp_path / "backup")]) == 2, "an existing store is not overwritten"
@@ -135,6 +139,7 @@ def test_restore_recovers_backup(
     restored = open_store(settings.store)
     assert restored.snapshot().files == before and Pseudonyms(settings).find("kim") == pseudonym
     Queue(restored).submit(request_numbered(901))
+    assert [row.key for row in open_queue(settings, is_private=True).rows()] == [request_numbered(800).key]
     subprocess.run(["git", "-C", settings.store, "fsck", "--strict"], check=True, capture_output=True)
 
 
