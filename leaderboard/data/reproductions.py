@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from leaderboard.data.attempts import PrivateCounts, attempts_of
+from leaderboard.data.exposure import asked_before
 from leaderboard.data.ranking import Boards
 from submissions.records.index_rows import BoardRow
 
@@ -54,17 +55,23 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
 def with_annotations(
     rows: Sequence[BoardRow], retired: Mapping[str, str], errata: Mapping[str, int], private: PrivateCounts
 ) -> list[BoardRow]:
-    """Return the rows of a benchmark with reasons of retirement, attempts, errata and reproduction verdicts filled in.
+    """Return the rows of a benchmark with everything filled in that the board computes.
 
     `retired` maps keys to reasons, `errata` splits to the number of their errata; `private` are private evaluations.
     """
     several = {key: (one.number, one.of) for key, one in attempts_of(rows, private).items()}
-    known = [
-        replace(row, retired=retired.get(row.key), attempt=several.get(row.key), errata=errata.get(row.split, 0))
-        if row.key in retired or row.key in several or row.split in errata
-        else row
-        for row in rows
-    ]
+    asked = asked_before(rows)
+    known = []
+    for row in rows:
+        if row.key in retired or row.key in several or row.key in asked or row.split in errata:
+            row = replace(
+                row,
+                retired=retired.get(row.key),
+                attempt=several.get(row.key),
+                asked_before=asked.get(row.key),
+                errata=errata.get(row.split, 0),
+            )
+        known.append(row)
     verdicts: dict[str, Verdict] = {}
     for found in reproductions(known):
         for row in (found.reported, found.measured):

@@ -165,7 +165,12 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     """Yield all files of the edition."""
     view = board.view()
     versions = {
-        name: _digest([*((r.row.blob, r.rank, r.best, r.worst) for r in rows), view.errata_of(name)])
+        name: _digest(
+            [
+                *((r.row.blob, r.row.attempt, r.row.asked_before, r.rank, r.best, r.worst) for r in rows),
+                view.errata_of(name),
+            ]
+        )
         for name, rows in view.boards.items()
     }
     version = _digest([view.version, *versions.values()])
@@ -250,7 +255,22 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
         same_size = view.standings.of(r).same_size if r.rank else None
         rival = (same_size.row.model, same_size.row.score) if same_size else None
         best = view.best_of_parts(row.benchmark, row.split, row.headline)
-        own.append((row.blob, row.attempt, row.retired, row.reproduction, r.rank, r.best, r.worst, r.tie, rival, best))
+        own.append(
+            (
+                row.blob,
+                row.attempt,
+                row.asked_before,
+                row.errata,
+                row.retired,
+                row.reproduction,
+                r.rank,
+                r.best,
+                r.worst,
+                r.tie,
+                rival,
+                best,
+            )
+        )
         own += [base.row.blob for base in view.rows_by_model.get(row.base_model or "", ())]
     return _digest([own, view.standings.related(name), view.unseen_by_model.get(name)])
 

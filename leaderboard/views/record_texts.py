@@ -79,6 +79,27 @@ RECORD_TEXTS: dict[str, Text] = {
     "reinstated": Text("{day} 순위 복귀", "ranked again since {day}"),
     "attempts_term": Text("여러 설정", "Several settings"),
     "nth_of": Text("설정 {of}가지 중 {number}번째", "setting {number} of {of}"),
+    "asked_before": Text("API 제공자에 {n}번 질문함", "asked {n}× before"),
+    "asked_before_term": Text("API 제공자에 한 질문", "Asked before"),
+    "asked_before_hint": Text(
+        "API로 평가하면 문항이 제공자에게 전달됩니다. 이 결과를 얻기 전에 같은 제공자에게 같은 비공개 세트를 물은 횟수입니다. 제공자는 그때부터 문항을 알 수 있습니다.",
+        "An evaluation through an API hands the questions to its provider. This is how often the same provider had been asked the same private set before. Since then it may know the questions.",
+    ),
+    "day_in_quarter": Text("분기 {n}일째", "day {n} of the quarter"),
+    "day_in_quarter_term": Text("분기 며칠째", "Day of the quarter"),
+    "day_in_quarter_hint": Text(
+        "KO-FRESH 문항을 API 제공자에게 물은 날입니다. 분기가 지날수록 제공자가 문항을 알 가능성이 커집니다.",
+        "When in the quarter an API was asked the KO-FRESH questions. The later, the more likely its provider knows them.",
+    ),
+    "exposure": Text("비공개 문항이 전달된 날", "Private questions sent"),
+    "exposure_first": Text(
+        "{day}에 처음으로 이 제공자에게 이 세트의 문항을 보냈습니다. 그때부터 제공자가 문항을 알 수 있습니다.",
+        "On {day} this provider received the questions of this set for the first time. Since then it may know them.",
+    ),
+    "exposure_again": Text(
+        "{day}에 이 제공자에게 이 세트의 문항을 보냈습니다. 그전에 {n}번 보냈으므로 제공자가 문항을 이미 알았을 수 있습니다.",
+        "On {day} this provider received the questions of this set, and {n} times before, so it may have known them.",
+    ),
     "signed_statement": Text("서명 파일", "Signed statement"),
     "errata": Text("정오표", "Errata"),
     "errata_note": Text(

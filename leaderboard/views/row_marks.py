@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.data.exposure import day_in_quarter
 from leaderboard.data.ranking import RankedRow, is_outdated
 from leaderboard.views.texts import Language, text
 from submissions.records.index_rows import BoardRow
@@ -46,6 +47,15 @@ def _attempt(row: BoardRow, words: Words) -> str | None:
     return words("nth_of", number=row.attempt[0], of=row.attempt[1]) if row.attempt else None
 
 
+def _asked_before(row: BoardRow, words: Words) -> str | None:
+    return words("asked_before", n=row.asked_before) if row.asked_before else None
+
+
+def _day_in_quarter(row: BoardRow, words: Words) -> str | None:
+    day = day_in_quarter(row)
+    return None if day is None else words("day_in_quarter", n=day)
+
+
 def _reproduction(row: BoardRow, words: Words) -> str | None:
     return words(f"verdict_{row.reproduction}") if row.reproduction else None
 
@@ -69,6 +79,8 @@ MARKS = (
     Mark("requested_revision", "requested_revision_hint", _revision),
     Mark("server", "server_hint", _server),
     Mark("attempts_term", "attempts_hint", _attempt),
+    Mark("asked_before_term", "asked_before_hint", _asked_before),
+    Mark("day_in_quarter_term", "day_in_quarter_hint", _day_in_quarter),
     Mark("reproduction_term", "reproduction_hint", _reproduction),
     Mark("outdated_term", "outdated_hint", _outdated),
     Mark("retired", "retired_note", _retired),

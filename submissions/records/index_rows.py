@@ -92,6 +92,7 @@ class BoardRow:
     attempt: tuple[int, int] | None = None  # (k, n): the k-th of n results of its model on this test set
     reproduction: str | None = None  # see leaderboard.data.reproductions
     errata: int = 0  # of the row's test set until now
+    asked_before: int | None = None  # of a row of an API: how often its provider had been asked this set before
 
     @property
     def is_sample(self) -> bool:
