@@ -11,9 +11,10 @@ from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn, constant_answer
-from evaluator.benchmarks.metrics import EM, F1, Metric
+from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, Metric
 from evaluator.benchmarks.rows import Row, images_in, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.readings import (
     abstains,
@@ -153,6 +154,7 @@ class KoFresh(Benchmark):
             ),
             on_hub=False,
         ),
+        IN_KOREAN,
         *(
             Metric(
                 f"loss_{version}",
@@ -247,6 +249,8 @@ class KoFresh(Benchmark):
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
         score = self._score_text(item, gold_answer(item), answer)
+        if not item.choices:
+            score = replace(score, values=with_language(score.values, item.question, answer.text))
         if "published" not in item.extra:
             return score
         repeated, guessed = (

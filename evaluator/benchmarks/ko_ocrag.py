@@ -21,8 +21,9 @@ from typing import Any, TypeVar
 from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.columns import Columns
 from evaluator.benchmarks.kinds.transcription import Transcription
-from evaluator.benchmarks.metrics import EM, F1, Metric, mean
+from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, Metric, mean
 from evaluator.benchmarks.rows import Row
+from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item, Score
@@ -149,6 +150,13 @@ class KoOCRAG(Transcription):
             ),
             on_hub=False,
         ),
+        replace(
+            IN_KOREAN,
+            hint=Text(
+                "그림 설명문 가운데 한국어로 쓴 것의 비율입니다. 이름, 숫자, 단위는 따지지 않습니다.",
+                "Share of the picture descriptions that are in Korean. Names, numbers and units may be in any script.",
+            ),
+        ),
         replace(EM, column=False, on_hub=False),  # of a whole page
         replace(F1, column=False, on_hub=False),
     )
@@ -216,7 +224,7 @@ class KoOCRAG(Transcription):
         if gold_images:
             values["rouge1"] = mean_of_best(gold_images, images, _ascii_tokens, _recall)
             values["rouge1_strict"] = mean_of_best(gold_images, images, _korean_tokens, _recall)
-        return values
+        return with_language(values, self.prompt, "\n".join(images))
 
 
 def _gold_descriptions(row: Row) -> str:

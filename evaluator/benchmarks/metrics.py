@@ -34,6 +34,7 @@ class Metric:
     hint: Text | None = None
     column: bool = True  # whether the board shows it unless a visitor chooses otherwise
     on_hub: bool = True  # whether it is published on model pages of the Hub
+    needs_gold: bool = True  # whether it depends on the gold answers, so that its values could reveal them
     order: Text | None = None  # its title in "… 높은 순", if the title alone does not read as a score
 
     @property
@@ -68,6 +69,17 @@ STRICT_EM = Metric(
         "공식 채점 규칙의 알려진 오류를 바로잡아 계산한 EM입니다.",
         "EM under rules that correct known errors in the official scorer.",
     ),
+)
+IN_KOREAN = Metric(
+    "in_korean",
+    Text("한국어 답변", "In Korean"),
+    hint=Text(
+        "한국어로 물은 문항에 답한 것 가운데 한국어로 답한 비율입니다. 이름, 숫자, 단위는 따지지 않으며, 그것만으로 된 답변은 세지 않습니다.",
+        "Share of the answers to Korean questions that are in Korean. Names, numbers and units may be in any script; answers with nothing else are not counted.",
+    ),
+    order=Text("한국어 답변 비율", "In Korean"),
+    needs_gold=False,
+    on_hub=False,
 )
 STRICT_RANKING = Text(
     "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 이미지에 나온 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",

@@ -96,7 +96,9 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
 def _add_errata(errata: argparse.ArgumentParser) -> None:
     steps = errata.add_subparsers(dest="step", required=True)
     add = steps.add_parser("add", help="record an erratum of the installation's test set, then score answers again")
-    rescore = steps.add_parser("rescore", help="score answers again that an interrupted or later evaluation has left")
+    rescore = steps.add_parser(
+        "rescore", help="score answers again after an interruption, a later evaluation, or a release with a new metric"
+    )
     listed = steps.add_parser("list", help="list the errata of the installation's test set")
     for step in (add, rescore, listed):
         step.add_argument("benchmark", type=_benchmark)

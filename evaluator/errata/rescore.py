@@ -1,4 +1,4 @@
-"""Score stored answers again after an erratum, without running a model."""
+"""Score stored answers again after an erratum, or when a benchmark has a new metric, without running a model."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
-from evaluator.core.errors import DataError, Details
+from evaluator.core.errors import Details
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import Source
 from evaluator.errata.records import read_errata
@@ -63,18 +63,19 @@ class Rescoring:
             raise SettingsError("the results are signed: set HANNUN_SIGNING_KEY to the same key, to sign them again")
 
     def run(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> Rescored:
-        """Score all results of earlier versions again, then record who moved.
+        """Score all results again that are of an earlier version or lack a metric, then record who moved.
 
-        Raises DataError if the set's records cannot be read, StoreError if a store fails.
+        Raises DataError if an erratum cannot be read, StoreError if a store fails.
         """
         snapshot = self._store.snapshot()
-        rows = [row for row in self._rows(snapshot) if row.benchmark_version != self._version]
+        rows = [row for row in self._rows(snapshot) if row.benchmark_version != self._version or self._lacks(row)]
         done: list[str] = []
         left: dict[str, str] = {}
         for number, row in enumerate(sorted(rows, key=lambda row: row.date or 0.0), 1):
             if reason := self._rescore(row, snapshot):
-                left[row.key] = reason
-                log.warning("%s (%s) keeps version %s: %s", row.key, row.model, row.benchmark_version, reason)
+                if row.benchmark_version != self._version:
+                    left[row.key] = reason
+                log.warning("%s (%s) is not scored again: %s", row.key, row.model, reason)
             else:
                 done.append(row.key)
             on_progress(number, len(rows))
@@ -91,6 +92,10 @@ class Rescoring:
             and version_without(row.benchmark_version) == self._benchmark.version
         ]
 
+    def _lacks(self, row: BoardRow) -> bool:
+        """Return whether a result lacks a metric that the benchmark declares. Not every result can have all of them."""
+        return any(metric.name not in row.metrics for metric in self._benchmark.metrics if metric.is_mean)
+
     def _rescore(self, row: BoardRow, snapshot: Snapshot) -> str | None:
         """Score one result again and publish it. Return the reason if that cannot be done."""
         before = EvalResult.from_json(self._store.read(row.path, snapshot.head))
@@ -102,8 +107,12 @@ class Rescoring:
         details = read_details(self._private, row.key, needed, self._secret)
         if details is None:
             return "its answers are not stored"
-        if self._fields(items_before, details)["results"] != before.results:
+        known = before.results[self._benchmark.name]
+        again = self._fields(items_before, details)
+        if any(again.get(name) != score for name, score in known.items()):
             return "its stored answers do not give its published scores with this release"
+        if row.benchmark_version == self._version and again.keys() <= known.keys():
+            return "its answers give no further metric"
         scores = self._scores(self._items, details)
         after = _rescored(before, self._benchmark, self._items, scores, self._version, self._store)
         check_public([after.to_bytes()], self._asked, self._source.path)
@@ -117,8 +126,11 @@ class Rescoring:
         bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
         return run_limited(score_details, self._benchmark, bare, details)
 
-    def _fields(self, items: Sequence[Item], details: Details) -> dict[str, object]:
-        return scored_fields(self._benchmark, items, self._scores(items, details))
+    def _fields(self, items: Sequence[Item], details: Details) -> dict[str, float]:
+        """Return the published metrics of stored answers."""
+        fields = scored_fields(self._benchmark, items, self._scores(items, details))
+        results: dict[str, float] = fields["results"][self._benchmark.name]
+        return results
 
     def _right(self, details: Details, scores: Iterable[Score]) -> Details:
         """Return the answers with their new scores."""
@@ -155,7 +167,7 @@ class Rescoring:
         snapshot = self._store.snapshot()
         errata = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
         if not errata:
-            raise DataError(f"{self._benchmark.name} has no errata on {self._source.split}")
+            return []
         now = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
         pairs = [(row, before) for row in now if (before := self._score_before(row, snapshot)) is not None]
         moved = moves(self._benchmark, pairs, lambda key: is_retired(self._store, key, snapshot))
@@ -215,7 +227,9 @@ def _rescored(
 ) -> EvalResult:
     """Return a result with its new scores. Its old ones are kept in `earlier`."""
     name = benchmark.name
-    earlier = Earlier(version=before.versions[name], scores=before.results[name], until=store.now())
+    earlier = list(before.earlier)
+    if before.versions[name] != version:
+        earlier.append(Earlier(version=before.versions[name], scores=before.results[name], until=store.now()))
     asked = before.n_samples[name].get("original")
     after = before.evolve(
         **scored_fields(benchmark, items, scores),
@@ -223,7 +237,7 @@ def _rescored(
         dataset=before.dataset.evolve(n=len(items)).model_dump(),
         n_samples={name: {"original": asked, "effective": len(items)}},
         reasoning=_reasoning(before, benchmark, scores),
-        earlier=[*(one.model_dump() for one in before.earlier), earlier.model_dump()],
+        earlier=[one.model_dump() for one in earlier],
         paired=[],
     )
     return round_measures(after) if before.config.custom_code else after

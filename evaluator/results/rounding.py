@@ -17,7 +17,8 @@ INTERVAL_STEP = 1.0  # points, for the ends of intervals of such a set
 class Rounding:
     """How the scores of a set of `n` items are published: exactly, in steps of one item, or coarsely.
 
-    Coarse results have the headline in steps of one item, some other metrics in steps of whole points, and no others.
+    Coarse results have the headline in steps of one item, some other metrics in steps of whole points, and of the others only
+    those that do not depend on the gold answers.
     """
 
     benchmark: Benchmark
@@ -34,14 +35,14 @@ class Rounding:
 
     def total(self, metric: str, share: float) -> float | None:
         """Return a metric over all items in percent, or None if it is not published."""
-        if not self.is_coarse or metric == self.benchmark.card.headline:
+        if not self._hides(metric):
             return percent(share, self.steps)
         step = (self.benchmark.card.coarse or {}).get(metric)
         return None if step is None else _nearest(share, step)
 
     def part(self, metric: str, share: float, n: int) -> float | None:
         """Return a metric over a part of `n` items in percent, or None if it is not published."""
-        if not self.is_coarse:
+        if not self.is_coarse or not self.benchmark.metric(metric).needs_gold:
             return percent(share, n if self.steps else None)
         if metric != self.benchmark.card.headline or self.n < SMALL_PART:
             return None
@@ -49,7 +50,12 @@ class Rounding:
 
     def publishes_errors_of(self, metric: str) -> bool:
         """Return whether the interval of a metric is published. Spread tells more of the answers than their mean."""
-        return not self.is_coarse or metric == self.benchmark.card.headline
+        return not self._hides(metric)
+
+    def _hides(self, metric: str) -> bool:
+        """Return whether the digits of a metric could reveal answers. Those of the headline are needed for the ranking."""
+        is_headline = metric == self.benchmark.card.headline
+        return self.is_coarse and not is_headline and self.benchmark.metric(metric).needs_gold
 
     def interval(self, low: float, high: float) -> tuple[float, float]:
         """Return the ends of an interval in percent, rounded outward if the results are coarse."""

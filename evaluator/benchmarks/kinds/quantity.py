@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Card
-from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metric
+from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, STRICT_EM, STRICT_RANKING, Metric
 from evaluator.benchmarks.rows import Row
 from evaluator.benchmarks.scoring.final_answer import strict_match
+from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
 from evaluator.benchmarks.scoring.readings import is_name, matches_name
 from evaluator.benchmarks.source_files import ImageFolder
@@ -35,7 +36,7 @@ class QuantityCard(Card):
 class Quantity(Benchmark):
     """Base class of quantity benchmarks."""
 
-    metrics: tuple[Metric, ...] = (EM, F1, STRICT_EM)
+    metrics: tuple[Metric, ...] = (EM, F1, STRICT_EM, IN_KOREAN)
     card: QuantityCard
     has_names = False  # whether a gold answer may be a name, without a number
 
@@ -74,11 +75,12 @@ class Quantity(Benchmark):
         return is_explained and matches_name(item.question, explained, text)
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
-        return {
+        values = {
             "em": float(self.published_match(item.answer, text)),
             "f1": self.published_f1(item, text),
             "em_strict": float(self.strict_match(item, text)),
         }
+        return with_language(values, item.question, text)
 
 
 def _gold_name(question: str, gold: str) -> str:

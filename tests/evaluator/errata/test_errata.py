@@ -2,13 +2,17 @@
 
 import json
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evaluator.__main__ import main as evaluator
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.core.data_types import Item
+from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.metrics import Metric
+from evaluator.core.data_types import Answer, Item, Score
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.support.engines import LetterEngine, use_engine
@@ -21,6 +25,7 @@ from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
+from submissions.texts.text import Text
 from tests.evaluator.worker.test_loop import submit
 
 pytestmark = pytest.mark.integration
@@ -198,6 +203,35 @@ def test_worker_stops_without_the_corrected_answers(evaluated: Settings, private
     submit(evaluated, "tiny/three", NAME)
     Worker(evaluated).run_pending()
     assert "tiny/three" not in rows_of(open_store(evaluated.store))
+
+
+def test_results_without_a_new_metric_get_it_from_stored_answers(
+    evaluated: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither version, date nor the other scores change."""
+    store = open_store(evaluated.store)
+    before = rows_of(store)
+    kind = type(BENCHMARKS[NAME])
+    score_item = kind.score_item
+
+    def with_length(self: Benchmark, item: Item, answers: Sequence[Answer]) -> Score:
+        score = score_item(self, item, answers)
+        return replace(score, values={**score.values, "short": float(len(answers[0].text) < 5)})
+
+    short = Metric("short", Text("짧음", "Short"), column=False)
+    monkeypatch.setattr(kind, "metrics", (*kind.metrics, short))
+    monkeypatch.setattr(kind, "score_item", with_length)
+    card = replace(BENCHMARKS[NAME].card, coarse=None)
+    monkeypatch.setattr(kind, "card", card)
+    monkeypatch.setattr("evaluator.errata.rescore.run_limited", lambda function, *arguments: function(*arguments))
+    assert evaluator(["errata", "rescore", NAME]) == 0
+    assert "2 results were scored again, 0 moved" in capsys.readouterr().out
+    for model, row in rows_of(store).items():
+        assert row.metrics == {**before[model].metrics, "short": 100.0}
+        assert (row.benchmark_version, row.date) == (VERSION, before[model].date)
+        assert not EvalResult.from_json(store.read(row.path, store.head())).earlier
+    head = store.head()
+    assert evaluator(["errata", "rescore", NAME]) == 0 and store.head() == head
 
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))

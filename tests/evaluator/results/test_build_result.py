@@ -168,13 +168,15 @@ def test_result_scores_are_in_steps_of_one_item(
 def test_results_of_guessable_set_are_coarse(make_request: Make, tmp_path: Path, count: int, parts: int) -> None:
     result = result_of(make_request, tmp_path, "ko-vqa", *_guesses(count), [])
     totals = result.results["ko-vqa"]
-    assert {*totals} == {"em_strict", "em", "f1"}
+    language = {"in_korean"}  # it does not depend on the gold answers
+    assert {*totals} == {"em_strict", "em", "f1", *language}
     assert totals["f1"] and totals["em"] is not None and totals["f1"] % 1 == 0 and totals["em"] % 1 == 0
-    assert {*result.intervals} == {*result.standard_errors} == {"em_strict"}
+    assert {*result.intervals} - language == {*result.standard_errors} - language == {"em_strict"}
     assert all(end % 1 == 0 for end in result.intervals["em_strict"])
-    buckets = [*result.breakdown.get("domain", {}).values()]
-    assert len(buckets) == parts
-    assert all({*bucket.scores} == {"em_strict"} and bucket.scores["em_strict"] % 10 == 0 for bucket in buckets)
+    shown = [{*bucket.scores} - language for bucket in result.breakdown.get("domain", {}).values()]
+    assert sum(map(len, shown)) == parts and all(names <= {"em_strict"} for names in shown)
+    buckets = [bucket.scores.get("em_strict", 0.0) for bucket in result.breakdown.get("domain", {}).values()]
+    assert all(score % 10 == 0 for score in buckets)
 
 
 def test_changed_scores_of_guessable_set_are_not_published(make_request: Make, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def files_in(folder: Path) -> list[str]:
             "ko-vqa",
             [{"id": "1", "answer": "61.5조 원", "question": "얼마?"}, {"id": "2", "answer": "15개"}],
             [{"id": "2", "text": "10개, 15개"}, {"id": "1", "text": "61.5 조 원"}],
-            {"em": 50.0, "f1": 33.3333, "em_strict": 50.0},
+            {"em": 50.0, "f1": 33.3333, "em_strict": 50.0, "in_korean": 100.0},
         ),
         (
             "ko-vdc",

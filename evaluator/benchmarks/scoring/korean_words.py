@@ -1,0 +1,114 @@
+"""Judge whether an answer is in Korean. Names, numbers, units and code do not count against it."""
+
+import re
+from collections.abc import Mapping
+
+# What is no prose: code, formulas, markup, addresses.
+_NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\$[^$]*\$|\\[A-Za-z]+|<[^<>]{1,200}>|https?://\S+|\S+@\S+", re.DOTALL)
+_IN_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
+_HANGUL = re.compile(r"[가-힣ㄱ-ㆎ]+")
+# Han, kana, Cyrillic, Greek words of several letters, Arabic, Hebrew, Devanagari, Thai.
+_OTHER_SCRIPT = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[\u0400-\u052f]{2,}|[\u0370-\u03ff]{3,}"
+    r"|[\u0590-\u06ff]+|[\u0900-\u097f]+|[\u0e00-\u0e7f]+"
+)
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
+_AFTER_NUMBER = re.compile(r"[\d,.]\s?$")
+MAX_UNIT = 3  # letters of a Latin word that is a unit if it follows a number, such as kWh or won
+# English words with which answers begin, or which they consist of. Any other word with a capital may be a name.
+_ENGLISH = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "answer",
+        "are",
+        "as",
+        "based",
+        "because",
+        "but",
+        "by",
+        "cannot",
+        "chart",
+        "data",
+        "does",
+        "document",
+        "final",
+        "for",
+        "from",
+        "given",
+        "graph",
+        "here",
+        "however",
+        "i",
+        "image",
+        "in",
+        "is",
+        "it",
+        "no",
+        "none",
+        "not",
+        "of",
+        "on",
+        "question",
+        "result",
+        "so",
+        "step",
+        "table",
+        "that",
+        "the",
+        "therefore",
+        "there",
+        "these",
+        "this",
+        "thus",
+        "to",
+        "total",
+        "unanswerable",
+        "unit",
+        "unknown",
+        "value",
+        "was",
+        "we",
+        "were",
+        "which",
+        "yes",
+    ]
+)
+
+
+def in_korean(question: str, answer: str) -> float | None:
+    """Return 1 if the words of an answer are Korean, 0 if not.
+
+    Return None if the question is not in Korean, or the answer has no words that tell a language, such as `1,402` or
+    `LG CNS`. Words of the question may be repeated. A word in another script, such as Han, is not Korean unless it explains
+    a Korean one in brackets; of Latin words, Korean ones must be more.
+    """
+    if not _HANGUL.search(question):
+        return None
+    prose = _NOT_PROSE.sub(" ", answer)
+    asked = {word.casefold() for word in _LATIN.findall(question)}
+    korean = len(_HANGUL.findall(prose))
+    latin = sum(_is_foreign(found, asked) for found in _LATIN.finditer(prose))
+    outside_brackets = _IN_BRACKETS.sub(" ", prose) if korean else prose
+    other = [word for word in _OTHER_SCRIPT.findall(outside_brackets) if word not in question]
+    if not (korean or latin or other):
+        return None
+    return float(not other and korean > latin)
+
+
+def with_language(values: Mapping[str, float], question: str, answer: str) -> dict[str, float]:
+    """Return the scores of an answer, with whether it is in Korean if that can be judged."""
+    judged = in_korean(question, answer)
+    return dict(values) if judged is None else {**values, "in_korean": judged}
+
+
+def _is_foreign(found: re.Match[str], asked: set[str]) -> bool:
+    """Return whether a Latin word is neither a name, a unit nor a word of the question."""
+    word = found[0]
+    folded = word.casefold()
+    if len(word) == 1 or folded in asked:
+        return False
+    if word != folded:
+        return folded in _ENGLISH
+    return not (len(word) <= MAX_UNIT and _AFTER_NUMBER.search(found.string[: found.start()][-3:]))
