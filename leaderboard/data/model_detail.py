@@ -7,10 +7,10 @@ from leaderboard.data.breakdown import Part, parts_of
 from leaderboard.data.comparison import BaseDifference, base_difference
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
+from leaderboard.data.profile import Profile
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.reproductions import Reproduction, reproductions
-from leaderboard.data.standing import Relation, Standing
-from leaderboard.data.unseen import RankChange
+from leaderboard.data.standing import Relation
 from leaderboard.data.view import View
 from leaderboard.facts.lineage import Lineage, lineage_of
 from leaderboard.facts.register import Number, numbers_of_model
@@ -54,15 +54,13 @@ class NotablePart:
 
 @dataclass(frozen=True)
 class ModelPage:
-    model: ModelRow
-    standings: list[Standing] = field(default_factory=list)  # one for each benchmark on which it has a rank
+    profile: Profile
     strengths: list[NotablePart] = field(default_factory=list)
     weaknesses: list[NotablePart] = field(default_factory=list)
     related: list[tuple[Relation, str]] = field(default_factory=list)
     details: list[Detail] = field(default_factory=list)  # the newest of each kind, benchmark, split and mode
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
-    unseen: list[RankChange] = field(default_factory=list)  # on unseen questions, compared with public sets
     lineage: Lineage | None = None
     elsewhere: list[Number] = field(default_factory=list)  # scores that others publish, see leaderboard.facts.register
 
@@ -83,23 +81,22 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     # The summary links to the rows that stand for the model, which may be older than others.
     sections = standing | {r.row.key: r for r in newest.values()}
     shown = sorted(sections.values(), key=_section_order)
-    if summary is None:  # a human or baseline row, or a model without a result
-        first = rows[0].row if rows else None
-        summary = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
     details = [detail for r in shown if (detail := _detail(board, view, r))]
-    standings = [view.standings.of(cell) for cell in summary.cells.values() if cell.rank]
+    shown_first = view.profile(name)
+    if shown_first is None:  # a human or baseline row, or a model without a result
+        first = rows[0].row if rows else None
+        model = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
+        shown_first = Profile(model)
     strengths, weaknesses = _notable_parts(details)
     related = [one for one in view.standings.related(name) if one[1] in view.models_by_name][:MAX_RELATED]
     return ModelPage(
-        summary,
-        standings,
+        shown_first,
         strengths,
         weaknesses,
         related,
         details,
         history,
         requests,
-        unseen=view.unseen_by_model.get(name, []),
         lineage=lineage_of(name),
         elsewhere=numbers_of_model(name),
     )

@@ -16,6 +16,7 @@ from leaderboard.data.column_heads import Heads
 from leaderboard.data.columns import filled
 from leaderboard.data.families import families, first_of_families
 from leaderboard.data.models import ModelRow, Summary, shared_benchmarks
+from leaderboard.data.profile import OverallPlace, Profile, overall_places, profile
 from leaderboard.data.query import Query, select, sort_rows
 from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_benchmarks, skill_scores
@@ -40,6 +41,7 @@ SHARED = (
     "filled_columns",
     "part_axes",
     "unseen_by_model",
+    "overall_places",
 )
 
 
@@ -181,6 +183,20 @@ class View:
         for change in self.unseen:
             found.setdefault(change.model, []).append(change)
         return found
+
+    @cached_property
+    def overall_places(self) -> dict[str, dict[Inputs, OverallPlace]]:
+        """The overall ranks of models with their ranges."""
+        counts = Counter((name, r.row.kind) for name, rows in self.boards.items() for r in rows if r.rank)
+        return overall_places(self.models, self.shared_benchmarks, counts)
+
+    def profile(self, name: str) -> Profile | None:
+        """Return what the first screen of a model's page shows, or None if no result stands for the model."""
+        model = self.models_by_name.get(name)
+        if model is None:
+            return None
+        standings = [self.standings.of(cell) for cell in model.cells.values() if cell.rank]
+        return profile(model, self.overall_places, standings, self.unseen_by_model.get(name, []))
 
     @cached_property
     def families(self) -> dict[str, str]:

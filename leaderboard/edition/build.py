@@ -272,7 +272,9 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
             )
         )
         own += [base.row.blob for base in view.rows_by_model.get(row.base_model or "", ())]
-    return _digest([own, view.standings.related(name), view.unseen_by_model.get(name)])
+    places = view.overall_places.get(name, {}).values()
+    overall = [(place.rank, place.best, place.worst, place.benchmarks) for place in places]
+    return _digest([own, overall, view.standings.related(name), view.unseen_by_model.get(name)])
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:

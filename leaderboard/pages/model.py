@@ -7,6 +7,7 @@ from leaderboard.pages.lineage import correction_address
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
+from leaderboard.views.verdict import verdict
 
 FOLDER = "models/"  # of the pages of models
 MAX_NAME_LENGTH = 200
@@ -23,7 +24,7 @@ def model(board: LiveBoard, here: Location, version: str) -> str | None:
         version,
         "model.html",
         title=name,
-        description=text("model_description", here.language, model=name),
+        description=verdict(page.profile, here.language, with_counts=not here.is_static),
         page=page,
         correction=correction_address(board, name),
         card_picture=here.card(here.path),

@@ -7,22 +7,25 @@ from leaderboard.pages.compare import model_names
 from leaderboard.views.cards import MAX_BARS, Bar, draw_card, drawable
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, headline_title, mode_suffix, text
+from leaderboard.views.verdict import verdict
 
 TABLE_ROWS = 10  # of a table to paste
 
 
 def model_card(view: View, name: str, language: Language = "ko") -> bytes | None:
-    """Return the preview picture of a model: its score and rank on each benchmark."""
+    """Return the preview picture of a model: what the first screen of its page shows."""
     language = drawable(language)
-    model = view.models_by_name.get(name)
-    if model is None:
+    shown = view.profile(name)
+    if shown is None:
         return None
-    cells = {BENCHMARKS[benchmark].card.title: cell for benchmark, cell in model.cells.items() if cell.rank}
-    bars = tuple(
-        Bar(title + mode_suffix(cell.row.thinking, language), cell.row.score or 0.0, _note(cell, language))
-        for title, cell in cells.items()
-    )
-    return draw_card(name, bars, model.organisation or "", language)
+    bars = tuple(_bar(one.ranked, language) for one in shown.standings)
+    return draw_card(name, bars, verdict(shown, language), language)
+
+
+def _bar(ranked: RankedRow, language: Language) -> Bar:
+    row = ranked.row
+    title = BENCHMARKS[row.benchmark].card.title + mode_suffix(row.thinking, language)
+    return Bar(title, row.score or 0.0, _note(ranked, language))
 
 
 def benchmark_card(view: View, name: str, language: Language = "ko") -> bytes:

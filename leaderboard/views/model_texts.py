@@ -3,6 +3,33 @@
 from submissions.texts.text import Text
 
 MODEL_TEXTS: dict[str, Text] = {
+    "verdict_overall": Text(
+        "{group} 종합 순위는 모델 {of}개 가운데 {rank}위", "Ranks {rank} of {of} models overall on {group}"
+    ),
+    "verdict_overall_alone": Text("{group} 종합 순위는 {rank}위", "Ranks {rank} overall on {group}"),
+    "verdict_image": Text("이미지 벤치마크 {n}개의", "{n} image benchmarks"),
+    "verdict_page": Text("문서 읽기 벤치마크 {n}개의", "{n} reading benchmarks"),
+    "verdict_range": Text("({best}~{worst}위)", " ({best} to {worst})"),
+    "verdict_end": Text("입니다.", "."),
+    "verdict_reported": Text("입니다(제작사 발표 점수).", ", by scores that makers report."),
+    "verdict_leads": Text("{titles}에서 1위이거나 공동 1위입니다.", "First or tied for first on {titles}."),
+    "verdict_leads_more": Text(
+        "{titles} 외 {n}개에서 1위이거나 공동 1위입니다.", "First or tied for first on {titles} and {n} more."
+    ),
+    "verdict_unseen": Text("{words}({titles}).", "It {words} ({titles})."),
+    "verdict_partial": Text(
+        "벤치마크 {n}개에 순위가 있고, 종합 순위에 필요한 벤치마크를 다 평가하지는 않았습니다.",
+        "It has a rank on {n} benchmarks, not on all that the overall rank needs.",
+    ),
+    "verdict_partial_one": Text(
+        "벤치마크 1개에 순위가 있고, 종합 순위에는 더 필요합니다.",
+        "It has a rank on one benchmark, and the overall rank needs more.",
+    ),
+    "verdict_none": Text("아직 순위가 없습니다.", "It has no rank yet."),
+    "overall_rank": Text("종합 순위", "Overall rank"),
+    "cost_per_1000": Text("1,000문항 비용", "Cost of 1,000 questions"),
+    "more_on_model": Text("강점과 약점, 계보, 관련 모델", "Strengths, weaknesses, lineage, related models"),
+    "to_benchmark": Text("{title} 표 보기", "See the table of {title}"),
     "best_of_size": Text("같은 크기의 다른 모델 중 최고와의 차이", "Difference from the best other model of its size"),
     "rank_of": Text("{n}건 중 {rank}위", "{rank} of {n}"),
     "strengths": Text("중앙값보다 높은 영역:", "Above the median on:"),
@@ -42,10 +69,6 @@ MODEL_TEXTS: dict[str, Text] = {
     "report_answer": Text("정답이 잘못되었나요? 알려 주세요.", "Is the reference answer wrong? Report it."),
     "compare_left_out": Text(
         "한 번에 {n}개까지 비교합니다. 제외한 모델: {models}", "At most {n} models are compared. Left out: {models}"
-    ),
-    "model_description": Text(
-        "{model}의 한국어 비전-언어·기계독해 벤치마크 점수, 신뢰구간, 재현 방법",
-        "Scores of {model} on Korean vision-language and machine-reading benchmarks, with intervals and how to reproduce them",
     ),
     "made_from": Text("베이스 모델: {model}", "base model: {model}"),
     "against_base": Text("베이스 모델({model}) 대비 {d}점", "vs. base model {model}: {d} points"),

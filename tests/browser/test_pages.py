@@ -152,7 +152,11 @@ def test_score_cell_draws_bar_and_interval(seen: Seen) -> None:
 def test_model_page_shows_results_and_downloads(seen: Seen) -> None:
     seen.open("models/o/alpha")
     page = seen.page
-    expect(page.locator("section.hn-result")).to_have_count(len(BENCHMARKS) + 1)  # the history is one more section
+    expect(page.locator("details.hn-result")).to_have_count(
+        len(BENCHMARKS) + 2
+    )  # and the history and what else is known
+    page.locator(".hn-summary th a").first.click()
+    expect(page.locator("details.hn-result[open]")).to_have_count(1)  # a link opens the result that it leads to
     expect(page.locator("main")).to_contain_text(seen.t("history"))
     expect(page.locator(".hn-parts caption").first).to_have_text(
         getattr(BENCHMARKS["ko-vqa"].card.axes[0].title, seen.language)

@@ -80,7 +80,7 @@ def test_feed_of_a_request_changes_with_its_state(store: Store, make_request: Ma
 def test_model_page_compares_with_the_best_of_its_size_and_names_relatives(board: LiveBoard) -> None:
     page = model_page(board, "o/alpha-8B")
     assert page is not None
-    (standing,) = page.standings
+    (standing,) = page.profile.standings
     assert (standing.of, standing.ranked.rank) == (3, 1)
     assert standing.same_size and standing.difference and standing.difference > 0
     assert ("family", "o/alpha-4B") in page.related and all(name != "p/beta" for _, name in page.related)

@@ -35,7 +35,7 @@ MEASURED = "55.9"
 CLAIMED = "68.7"
 DAY = 86_400.0
 MARKS = (*TEXTS["reported"], TEXTS["reported_score"].en)
-STATEMENTS = ("tr", "li", "p", "section")  # elements that state one thing
+STATEMENTS = ("tr", "li", "p", "summary", "details", "section")  # elements that state one thing
 PAGES = (
     "",
     "?q=o/",
@@ -163,7 +163,7 @@ def test_links_to_sections_have_a_target(site: Site, path: str) -> None:
 @pytest.mark.integration
 def test_measured_and_reported_sections_are_both_shown(site: Site) -> None:
     page = html.fromstring(site.get("en/models/o/both").content)
-    sections = [one.text_content() for one in page.xpath("//section[@class='hn-result'][@id]")]
+    sections = [one.text_content() for one in page.xpath("//details[starts-with(@id, 'result-')]")]
     assert MEASURED in sections[0] and CLAIMED in sections[1]
     standing = page.xpath("//table[contains(@class, 'hn-summary')]//tbody/tr")
     assert [MEASURED in row.text_content() for row in standing] == [True]

@@ -1,0 +1,57 @@
+"""The standing of a model in a sentence or two, and differences of ranks in words."""
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.profile import OverallPlace, Profile
+from leaderboard.data.unseen import RankChange
+from leaderboard.views.texts import Language, text
+
+MAX_NAMED = 4  # benchmarks that the sentence names
+
+
+def change_in_words(change: RankChange, language: Language) -> str:
+    """Return how far a model rises or falls on unseen questions."""
+    low, high = change.places
+    if change.direction == "unknown":
+        return text("unseen_unknown", language, low=signed(change.low), high=signed(change.high))
+    if low == high == 1:
+        return text(f"unseen_{change.direction}_one", language)
+    if low == high:
+        return text(f"unseen_{change.direction}_by", language, n=low)
+    return text(f"unseen_{change.direction}", language, low=low, high=high)
+
+
+def signed(places: int) -> str:
+    return f"{places:+d}" if places else "0"
+
+
+def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -> str:
+    """Return the standing of a model: overall, where it leads, and how it does on unseen questions.
+
+    `with_counts` is whether it says among how many models, which changes with every result.
+    """
+    sentences = [_overall(profile.overall, language, with_counts) if profile.overall else _without(profile, language)]
+    if leads := profile.leads:
+        titles = ", ".join(BENCHMARKS[name].card.title for name in leads[:MAX_NAMED])
+        key = "verdict_leads_more" if len(leads) > MAX_NAMED else "verdict_leads"
+        sentences.append(text(key, language, titles=titles, n=len(leads) - MAX_NAMED))
+    for change in profile.surprises[:1]:
+        words = change_in_words(change, language)
+        titles = f"{BENCHMARKS[change.unseen].card.title} − {BENCHMARKS[change.public].card.title}"
+        sentences.append(text("verdict_unseen", language, words=words, titles=titles))
+    return " ".join(sentences)
+
+
+def _overall(place: OverallPlace, language: Language, with_counts: bool) -> str:
+    group = text(f"verdict_{place.inputs}", language, n=place.benchmarks)
+    key = "verdict_overall" if with_counts else "verdict_overall_alone"
+    sentence = text(key, language, rank=place.rank, of=place.of, group=group)
+    if place.best != place.worst:
+        sentence += text("verdict_range", language, best=place.best, worst=place.worst)
+    return sentence + text("verdict_reported" if place.kind == "reported" else "verdict_end", language)
+
+
+def _without(profile: Profile, language: Language) -> str:
+    count = len(profile.standings)
+    if count == 1:
+        return text("verdict_partial_one", language)
+    return text("verdict_partial", language, n=count) if count else text("verdict_none", language)
