@@ -253,11 +253,12 @@ class KoFresh(Benchmark):
             score = replace(score, values=with_language(score.values, item.question, answer.text))
         if "published" not in item.extra:
             return score
-        repeated, guessed = (
-            max(self._score_text(item, gold, answer).values["em"] for gold in item.extra[name])
-            for name in ("published", "held_back")
-        )
+        repeated = self._best_match(item, item.extra["published"], answer)
+        guessed = self._best_match(item, item.extra["held_back"], answer)
         return replace(score, values={**score.values, "memorised": repeated - guessed})
+
+    def _best_match(self, item: Item, golds: Sequence[str], answer: Answer) -> float:
+        return max(self._score_text(item, gold, answer).values["em"] for gold in golds)
 
     def _score_text(self, item: Item, gold: str, answer: Answer) -> Score:
         output = answer.text

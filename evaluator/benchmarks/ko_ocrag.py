@@ -280,7 +280,10 @@ def mean_of_best(
     """
     golds = [prepare(description) for description in gold]
     candidates = [prepare(description) for description in images[: len(gold)]]
-    return sum(max(similarity(g, candidate) for g in golds) for candidate in candidates) / len(gold)
+    total = 0.0
+    for candidate in candidates:
+        total += max(similarity(one, candidate) for one in golds)
+    return total / len(gold)
 
 
 def _accuracy(gold: Sequence[str], text: Sequence[str]) -> float:

@@ -81,7 +81,7 @@ def _refusal(code: str) -> str:
 
 
 def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: str) -> str:
-    numeric = [section for section in sections if not any(kind == "text" for kind, _ in section)]
+    numeric = [section for section in sections if "text" not in dict(section)]
     if not numeric:
         numeric = [[("general", "general")]]
     positive = _filled(abs(value), numeric[0], code)

@@ -5,6 +5,7 @@ import io
 import json
 import math
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -165,7 +166,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object. Raises ValueError if it has a key twice, of which others would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(key for key, _ in pairs if sum(other == key for other, _ in pairs) > 1)
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {twice!r} appears twice")
     return found
 

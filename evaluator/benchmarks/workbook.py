@@ -35,7 +35,7 @@ def workbook_tables(file: Path) -> Iterator[Iterator[tuple[Cell, ...]]]:
             if sheet.sheet_state != "visible":
                 continue
             sheet.reset_dimensions()  # some programs write a wrong size, and rows beyond it would be left out
-            yield (tuple(_cell(cell) for cell in row) for row in sheet.iter_rows())
+            yield (tuple(map(_cell, row)) for row in sheet.iter_rows())
     finally:
         book.close()
 

@@ -79,7 +79,8 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
         (out / REJECTED).write_text("".join(lines), encoding="utf-8")
     files = sum(1 for path in out.glob("*/*"))
     items = benchmark.complete(items)
-    golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
+    outputs = [(item, benchmark.gold_output(item)) for item in items]
+    golds = [(item, gold) for item, gold in outputs if gold is not None]
     imported = Imported(
         items=items,
         files=files,

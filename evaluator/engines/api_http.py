@@ -80,9 +80,8 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
     async for chunk in stream:
         if not isinstance(chunk.choices, list | None):
             continue
-        completion |= {
-            name: value for name in ("model", "system_fingerprint", "usage") if (value := getattr(chunk, name, None))
-        }
+        for name in ("model", "system_fingerprint", "usage"):
+            completion[name] = getattr(chunk, name, None) or completion.get(name)
         for choice in chunk.choices or ():
             if choice.index:  # only the first choice is used
                 continue

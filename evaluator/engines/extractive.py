@@ -257,7 +257,8 @@ def _frame(tokenizer: Any) -> Frame:
     ids = encoded["input_ids"]
     types = encoded["token_type_ids"]
     texts = encoded.sequence_ids(0)
-    first, second = ([n for n, text in enumerate(texts) if text == index] for index in (0, 1))
+    first = [place for place, text in enumerate(texts) if text == 0]
+    second = [place for place, text in enumerate(texts) if text == 1]
     ranges = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(ids))]
     head, middle, tail = ((ids[start:end], types[start:end]) for start, end in ranges)
     return Frame(head, middle, tail, (types[first[0]], types[second[0]]))

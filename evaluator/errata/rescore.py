@@ -169,12 +169,10 @@ class Rescoring:
         if not errata:
             return []
         now = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
-        pairs = [(row, before) for row in now if (before := self._score_before(row, snapshot)) is not None]
+        compared = [(row, self._score_before(row, snapshot)) for row in now]
+        pairs = [(row, before) for row, before in compared if before is not None]
         moved = moves(self._benchmark, pairs, lambda key: is_retired(self._store, key, snapshot))
-        known = {row.key for row in now if row.key not in {pair[0].key for pair in pairs}}
-        erratum = errata[-1].evolve(
-            rescored=len(now) - len(known), not_rescored=left, moved=[one.model_dump() for one in moved]
-        )
+        erratum = errata[-1].evolve(rescored=len(pairs), not_rescored=left, moved=[one.model_dump() for one in moved])
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             return {erratum.path: erratum.to_bytes()}, f"Record who moved by {erratum.version}", None
@@ -201,6 +199,8 @@ def moves(benchmark: Benchmark, pairs: Sequence[tuple[BoardRow, float]], retired
         and benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
         and not retired(row.key)
     }
+    befores = [before for before, _ in ranked.values()]
+    afters = [after for _, after in ranked.values()]
     found = []
     for row, before, after in compared:
         has_rank = row.key in ranked
@@ -209,12 +209,16 @@ def moves(benchmark: Benchmark, pairs: Sequence[tuple[BoardRow, float]], retired
             model=row.model,
             before=before,
             after=after,
-            rank_before=1 + sum(other > before for other, _ in ranked.values()) if has_rank else None,
-            rank_after=1 + sum(other > after for _, other in ranked.values()) if has_rank else None,
+            rank_before=_rank(before, befores) if has_rank else None,
+            rank_after=_rank(after, afters) if has_rank else None,
         )
         if (one.before, one.rank_before) != (one.after, one.rank_after):
             found.append(one)
     return sorted(found, key=lambda one: (one.after - one.before, one.model))
+
+
+def _rank(score: float, scores: Sequence[float]) -> int:
+    return 1 + sum(other > score for other in scores)
 
 
 def _rescored(

@@ -185,7 +185,8 @@ def _command(
     user = new_user()
     folders = [path for path in (options.model, options.adapter) if path]
     # The files may be symbolic links into the operator's Hub cache.
-    linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
+    files = (path for model in folders for path in model.rglob("*"))
+    linked = [path.resolve() for path in files if path.is_symlink()]
     for model in folders:
         grant_access(job.out, model, user)
     if os.geteuid() == 0 and (unreadable := next((p for p in linked if not p.stat().st_mode & stat.S_IROTH), None)):
@@ -217,7 +218,8 @@ class _Event(BaseModel):
     def reported(self) -> dict[str, str | int]:
         """What the loaded engine reports of itself, as far as it does."""
         names = ("image_processor", "server_version", "server_context")
-        return {name: value for name in names if (value := getattr(self, name))}
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value}
 
 
 def _parse_event(line: bytes) -> _Event:

@@ -65,6 +65,7 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
     """Return the card. Scores are recomputed from the answers."""
     public = books.commitment
     em = books.benchmark.item_metric.name
+    errata = len(books.corrections.made)
     rows = []
     for result in books.results:
         again = scored_fields(books.benchmark, books.items, books.scores_of(result.request_key))
@@ -77,7 +78,7 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
     return CARD.format(
         quarter=public.quarter,
         n=len(books.items),
-        errata=f" {errata} errata are applied (`{ERRATA}`)." if (errata := len(books.corrections.made)) else "",
+        errata=f" {errata} errata are applied (`{ERRATA}`)." if errata else "",
         pictures=len({image for item in books.items for image in item.images}),
         models=len(books.results),
         revealed=public.revealed_at.date() if public.revealed_at else "",

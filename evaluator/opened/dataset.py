@@ -155,7 +155,7 @@ def _write_items(books: Books, prompts: list[Prompt], pictures: list[list[str]],
             "answer": item.answer,
             "target": _gold(books, item),
             "choices": list(item.choices),
-            "images": [{"bytes": path.read_bytes(), "path": path.name} for path in item.images],
+            "images": list(map(_embedded, item.images)),
             "messages": [{"role": "user", "content": _content(prompt.text, own)}],
             **item.buckets,
         }
@@ -167,6 +167,10 @@ def _write_items(books: Books, prompts: list[Prompt], pictures: list[list[str]],
 def _content(text: str, pictures: list[str]) -> list[dict[str, str | None]]:
     images: list[dict[str, str | None]] = [{"type": "image", "text": None, "image": url} for url in pictures]
     return [*images, {"type": "text", "text": text, "image": None}]
+
+
+def _embedded(image: Path) -> dict[str, Any]:
+    return {"bytes": image.read_bytes(), "path": image.name}
 
 
 def _eval_yaml(books: Books) -> str:

@@ -86,7 +86,11 @@ def file_differences(books: Books, folder: Path) -> list[str]:
 
 def _files(folder: Path) -> set[str]:
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() or path.is_symlink())
-    return {path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts)}
+    return {path.as_posix() for path in paths if not _is_hidden(path)}
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -42,10 +42,10 @@ def score_rows(benchmark: Benchmark, items: Sequence[Item], rows: Iterable[Answe
 
 def score_details(benchmark: Benchmark, items: Sequence[Item], details: Details) -> list[Score]:
     """Return the scores of stored answers, in the order of the items. Raises KeyError if one is missing."""
-    by_id = {
-        row["id"]: [_answer(row["id"], text, row["status"], bool(row.get("reasoned"))) for text in row["answers"]]
-        for row in details
-    }
+    by_id: dict[str, list[Answer]] = {}
+    for row in details:
+        reasoned = bool(row.get("reasoned"))
+        by_id[row["id"]] = [_answer(row["id"], text, row["status"], reasoned) for text in row["answers"]]
     return _scores(benchmark, items, by_id)
 
 

@@ -1,13 +1,14 @@
 """Build the public result record from scored answers: percentages with 4 decimals, milliseconds with 3."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from evaluator.benchmarks.base import Benchmark
-from evaluator.core.data_types import Answer, AnswerStatus, Item, Score
+from evaluator.core.data_types import Answer, Item, Score
 from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.hardware import LIBRARIES
 from evaluator.engines.registry import ENGINES
@@ -151,14 +152,17 @@ def scored_fields(benchmark: Benchmark, items: Sequence[Item], scores: Sequence[
     means = [name for name in means if rounding.publishes_errors_of(name)]
     parts = {axis: _breakdown(rounding, axis, items, scores) for axis in items[0].buckets}
     return {
-        "results": {benchmark.name: {name: total for name, total in totals.items() if total is not None}},
+        "results": {benchmark.name: _known(totals)},
         "intervals": {name: _interval(rounding, name, items, scores) for name in means},
-        "standard_errors": {
-            name: error for name in means if (error := _standard_error(rounding, name, scores)) is not None
-        },
+        "standard_errors": _known({name: _standard_error(rounding, name, scores) for name in means}),
         "breakdown": {axis: buckets for axis, buckets in parts.items() if buckets} | _histogram(benchmark, scores),
-        "answers": AnswerCounts(**{s: sum(one.status == s for one in scores) for s in get_args(AnswerStatus)}),
+        "answers": AnswerCounts.model_validate(Counter(score.status for score in scores)),
     }
+
+
+def _known(values: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the values that are published."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning | None:
@@ -251,7 +255,7 @@ def _bucket(rounding: Rounding, scores: Sequence[Score]) -> Bucket:
     n = len(scores)
     shares = rounding.benchmark.aggregate(scores)
     values = {name: rounding.part(name, share, n) for name, share in shares.items()}
-    return Bucket(n=n, scores={name: value for name, value in values.items() if value is not None})
+    return Bucket(n=n, scores=_known(values))
 
 
 def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:

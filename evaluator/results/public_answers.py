@@ -16,11 +16,8 @@ def public_answers(benchmark: Benchmark, source: Source, details: Details, *, bl
     if blind or source.path.resolve() != (SAMPLES / benchmark.name).resolve():
         return None
     headline = benchmark.item_metric.name
-    answers = {
-        str(row["id"]): {
-            "answers": [str(text)[:MAX_SHOWN_ANSWER] for text in row["answers"]],
-            "right": row.get(headline) == 1.0,
-        }
-        for row in details
-    }
+    answers = {}
+    for row in details:
+        shown = [str(text)[:MAX_SHOWN_ANSWER] for text in row["answers"]]
+        answers[str(row["id"])] = {"answers": shown, "right": row.get(headline) == 1.0}
     return json.dumps(answers, ensure_ascii=False).encode()

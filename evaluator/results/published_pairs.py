@@ -22,7 +22,9 @@ def with_pairs(result: EvalResult, own: ItemScores, store: Store, private: Priva
         if are_related(result, own.submitter, row, ""):  # checked before reading its scores
             continue
         other = read_item_scores(private, row.key)
-        if other and not are_related(result, own.submitter, row, other.submitter):
-            pairs += [pair] if (pair := paired_scores(own, other, row.key)) else []
+        if other is None or are_related(result, own.submitter, row, other.submitter):
+            continue
+        if pair := paired_scores(own, other, row.key):
+            pairs.append(pair)
     log.info("compared %s with %d results", result.request_key, len(pairs))
     return result.evolve(paired=[pair.model_dump() for pair in pairs])

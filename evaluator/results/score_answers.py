@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import ne
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark
@@ -66,12 +67,20 @@ def batch_invariance(
 
     `samples` are items with the ids of their prompts. Return None if no item was asked one at a time.
     """
-    measured = [(item, ids) for item, ids in samples if all(i in singly for i in ids)]
+    measured = [(item, ids) for item, ids in samples if singly.keys() >= set(ids)]
     if not measured:
         return None
     items = [item for item, _ in measured]
-    pairs = [[[answered[i] for i in ids] for _, ids in measured] for answered in (answers, singly)]
-    changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
-    scored = [benchmark.score(items, answered) for answered in pairs]
-    differ = sum(x.values != y.values for x, y in zip(*scored, strict=True))
-    return BatchInvariance(n=len(items), answers_changed=changed, scores_changed=differ)
+    in_batches = [[answers[prompt_id] for prompt_id in ids] for _, ids in measured]
+    one_by_one = [[singly[prompt_id] for prompt_id in ids] for _, ids in measured]
+    scores = benchmark.score(items, in_batches)
+    scores_alone = benchmark.score(items, one_by_one)
+    return BatchInvariance(
+        n=len(items),
+        answers_changed=sum(map(ne, map(_texts, in_batches), map(_texts, one_by_one))),
+        scores_changed=sum(one.values != alone.values for one, alone in zip(scores, scores_alone, strict=True)),
+    )
+
+
+def _texts(answers: Sequence[Answer]) -> list[str]:
+    return [answer.text for answer in answers]

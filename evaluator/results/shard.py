@@ -26,7 +26,8 @@ class Shard:
 
         Clusters are not split, since their items ask about the same image or page.
         """
-        clusters = {cluster: place for place, cluster in enumerate(dict.fromkeys(item.cluster for item in items))}
+        in_order = dict.fromkeys(item.cluster for item in items)
+        clusters = {cluster: place for place, cluster in enumerate(in_order)}
         return [item for item in items if clusters[item.cluster] * self.count // len(clusters) == self.number]
 
 

@@ -16,8 +16,10 @@ class EditionUpdates:
 
     def __init__(self, settings: Settings) -> None:
         self._target = settings.static
-        options = {"--address": settings.static_address, "--live": settings.live_address}
-        self._options = [part for name, value in options.items() if value for part in (name, value)]
+        self._options: list[str] = []
+        for name, value in (("--address", settings.static_address), ("--live", settings.live_address)):
+            if value:
+                self._options += [name, value]
         self._environment = os.environ | {"HANNUN_STORE": settings.store}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the worker runs
         self._process: subprocess.Popen[bytes] | None = None

@@ -56,8 +56,14 @@ def chance_corrected(scores: Sequence[Score], name: str) -> float:
 def consistency(scores: Sequence[Score], name: str) -> float | None:
     """Return how often the same choice is made in every rotation; None if items were asked once."""
     rotated = [s for s in scores if len(s.gold) > 1]
-    consistent = sum(len({_offset(*pair) for pair in zip(s.gold, s.prediction, strict=True)}) == 1 for s in rotated)
-    return consistent / len(rotated) if rotated else None
+    if not rotated:
+        return None
+    return sum(map(_is_consistent, rotated)) / len(rotated)
+
+
+def _is_consistent(score: Score) -> bool:
+    """Return whether the same choice was made in every rotation."""
+    return len({_offset(*pair) for pair in zip(score.gold, score.prediction, strict=True)}) == 1
 
 
 METRICS = (

@@ -197,8 +197,13 @@ def _other_base(gold: str, output: str) -> bool:
 
 def _differ(words: Sequence[re.Pattern[str]], one: str, other: str) -> bool:
     """Return whether each text has words of one group only, and not of the same."""
-    some, others = ({place for place, group in enumerate(words) if group.search(text)} for text in (one, other))
+    some = _groups_in(words, one)
+    others = _groups_in(words, other)
     return len(some) == len(others) == 1 and some != others
+
+
+def _groups_in(words: Sequence[re.Pattern[str]], text: str) -> set[int]:
+    return {place for place, group in enumerate(words) if group.search(text)}
 
 
 def _bases(text: str) -> list[Quantity]:
@@ -256,21 +261,17 @@ def _explicit_passages(
     if len(markers) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
         return []
     plain_markers = [match for match in markers if not match[0].startswith("값")]
-    marked = [
-        passage
-        for match in plain_markers or markers
-        if has_value(passage := _passage_after(text, match.end())) and ("\n" not in match[0] or _is_bare(passage))
-    ]
+    marked = []
+    for match in plain_markers or markers:
+        passage = _passage_after(text, match.end())
+        if has_value(passage) and ("\n" not in match[0] or _is_bare(passage)):
+            marked.append(passage)
     if marked:
         return [(passage, None) for passage in [*marked, *_alternatives(text, marked[-1])]]
     sentences = [match[0] for match in _SENTENCE.finditer(text) if match[0].strip()]
     places = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
-    concluded = [
-        sentences[place][match.end() :]
-        for place in places
-        for match in _CONCLUSION.finditer(sentences[place])
-        if has_value(sentences[place][match.end() :])
-    ]
+    endings = [sentences[place][match.end() :] for place in places for match in _CONCLUSION.finditer(sentences[place])]
+    concluded = list(filter(has_value, endings))
     if concluded:
         return [(passage, None) for passage in [concluded[-1], *filter(_is_bare, [*concluded[:-1], *sentences])]]
     if bold := list(islice(_bold_passages(output, has_value), MAX_MARKERS)):
@@ -280,10 +281,8 @@ def _explicit_passages(
     if not places or len(scan(text)) > MAX_UNMARKED_QUANTITIES:
         return []
     remark = next((place for place in places[1:] if _REMARK.match(sentences[place])), len(sentences))
-    return [
-        (passage, None)
-        for passage in _unmarked_passages([sentences[place] for place in places if place < remark], question)
-    ]
+    before_remark = [sentences[place] for place in places if place < remark]
+    return [(passage, None) for passage in _unmarked_passages(before_remark, question)]
 
 
 def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
@@ -423,13 +422,12 @@ def _swapped(gold: str, output: str) -> float:
     shared = wanted.keys() & given.keys()
     if len(shared) < 2:
         return 0.0
-    wrong = [
-        subject
-        for subject in shared
-        if not given[subject].agrees(wanted[subject])
-        and any(given[subject].agrees(other) for name, other in wanted.items() if name != subject)
-    ]
-    return len(wrong) / len(wanted)
+    wrong = 0
+    for subject in shared:
+        own = given[subject]
+        others = [value for name, value in wanted.items() if name != subject]
+        wrong += not own.agrees(wanted[subject]) and any(map(own.agrees, others))
+    return wrong / len(wanted)
 
 
 def _by_subject(text: str) -> dict[str, Quantity]:
@@ -462,12 +460,12 @@ def _is_wanted_bound(stated: Stated, wanted: Sequence[Quantity]) -> bool:
 def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Quantity]) -> list[Stated]:
     """Leave out the quantities in brackets that have another unit than the answer: 60세 이상(6,223천 명)."""
     brackets = [match.span() for match in _BRACKETS.finditer(sentence)]
-    units = {quantity.unit for quantity in wanted}
-    kept = [
-        stated
-        for stated in found
-        if stated.quantity.unit in {"", *units} or not any(start < stated.start < end for start, end in brackets)
-    ]
+    units = {"", *(quantity.unit for quantity in wanted)}
+
+    def is_bracketed(stated: Stated) -> bool:
+        return any(start < stated.start < end for start, end in brackets)
+
+    kept = [stated for stated in found if stated.quantity.unit in units or not is_bracketed(stated)]
     return kept or list(found)
 
 

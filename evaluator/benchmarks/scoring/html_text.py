@@ -26,7 +26,8 @@ _NAMES = (
     "a|td|tr|th|li|b|i|p|ul|ol|br|sup|sub|span|tbody|thead|tfoot|table|caption|dd|dt|dl|small|big|div|center|font|em"
     "|strong|u|s|code|h1|h2|h3|h4|h5|h6|hr|img|cite|abbr|tt"
 )
-_FRAMING_TAGS = {form for name in _NAMES.split("|") for form in (name, f"/{name}", f"{name}/") if len(form) <= 9}
+_TAG_FORMS = (form for name in _NAMES.split("|") for form in (name, f"/{name}", f"{name}/"))
+_FRAMING_TAGS = {form for form in _TAG_FORMS if len(form) <= 9}
 _WITH_ATTRIBUTES = re.compile(rf"<(?:{_NAMES})(?:[ \n]+[a-z]+=\"[^\"<>&\x00-\x1f]*\")*[ \n]*/?>", re.ASCII)
 _PUNCTUATION_ENTITY = re.compile("&(?:amp|lt|gt|quot|nbsp);")  # their characters are removed anyway
 _CUT_OFF_TAG = re.compile("</?[a-z][a-z0-9]*\\Z")
@@ -58,7 +59,8 @@ def normalize_many(texts: Sequence[str]) -> list[str]:
     normalized: dict[str, str] = {}
     for first in range(0, len(distinct), _BATCH_SIZE):
         batch = distinct[first : first + _BATCH_SIZE]
-        balanced = {text: balanced_text for text in batch if (balanced_text := _balanced(text)) is not None}
+        attempts = {text: _balanced(text) for text in batch}
+        balanced = {text: attempt for text, attempt in attempts.items() if attempt is not None}
         stripped = _normalize_balanced(list(balanced.values()))
         normalized |= {text: clean for text, clean in zip(balanced, stripped, strict=True) if clean is not None}
     for text in distinct:

@@ -114,7 +114,8 @@ def asserted_letters(output: str) -> set[str]:
         return {letter}
     if _repeats(text) or EITHER.search(text) or _DENIES.search(text):
         return set()
-    marked = [found for marker in _MARKER.finditer(text) if (found := _in_sentence(text, marker.end()))]
+    after_markers = (_in_sentence(text, marker.end()) for marker in _MARKER.finditer(text))
+    marked = [found for found in after_markers if found]
     if marked:
         return marked[0] if all(one == marked[0] for one in marked) else set()
     lines = [line for line in text.splitlines() if line.strip()]

@@ -8,7 +8,7 @@ the limits below is not checked, so that no output takes longer than a few secon
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import repeat
@@ -129,7 +129,7 @@ def _cell_found(check: Check, page: "_Page") -> bool:
                 right = table.has_heading(side, matches)
                 found = [number for number in found if right[number]]
             else:
-                found = [n for n in found if any(matches(table.cells[m].text) for m in table.neighbours(name)[n])]
+                found = [number for number in found if table.has_neighbour(number, name, matches)]
         if found:
             return True
     return False
@@ -236,8 +236,16 @@ class _Table:
         else:
             steps = range(cell.top - 1, -1, -1) if side == "up" else range(cell.bottom + 1, self._bottom + 1)
             lines = [zip(steps, repeat(column)) for column in range(cell.left, cell.right + 1)]
-        found = (next((self._grid[at] for at in line if self._grid.get(at, number) != number), None) for line in lines)
+        found = (self._first_other(number, line) for line in lines)
         return {other for other in found if other is not None}
+
+    def _first_other(self, number: int, line: Iterable[tuple[int, int]]) -> int | None:
+        """Return the first cell on a line of places that is not the given one."""
+        return next((self._grid[at] for at in line if self._grid.get(at, number) != number), None)
+
+    def has_neighbour(self, number: int, side: str, matches: Callable[[str], bool]) -> bool:
+        """Return whether a cell has a matching one beside it on this side."""
+        return any(matches(self.cells[other].text) for other in self.neighbours(side)[number])
 
     def has_heading(self, side: str, matches: Callable[[str], bool]) -> list[bool]:
         """Return whether each cell has a matching heading on this side.

@@ -335,8 +335,13 @@ def _is_other_direction(question: str, given: Quantity) -> bool:
 
 def _is_per_another(answer: str, passage: str) -> bool:
     """Return whether two texts name different units for one measure per another: per ton, per ounce."""
-    some, others = ({word.lower().removesuffix("s") for word in _PER.findall(text)} for text in (answer, passage))
+    some = _units_after_per(answer)
+    others = _units_after_per(passage)
     return bool(some and others) and not some & others
+
+
+def _units_after_per(text: str) -> set[str]:
+    return {word.lower().removesuffix("s") for word in _PER.findall(text)}
 
 
 def _has_factor(text: str, stated: Stated) -> bool:
