@@ -156,6 +156,7 @@ class KoOCRAG(Transcription):
                 "그림 설명문 가운데 한국어로 쓴 것의 비율입니다. 이름, 숫자, 단위는 따지지 않습니다.",
                 "Share of the picture descriptions that are in Korean. Names, numbers and units may be in any script.",
             ),
+            column=False,
         ),
         replace(EM, column=False, on_hub=False),  # of a whole page
         replace(F1, column=False, on_hub=False),

@@ -174,7 +174,7 @@ def test_model_page_shows_results_and_downloads(seen: Seen) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="lm-eval JSON").first.click()
     assert json.loads(download.value.path().read_bytes())["model_name"] == "o/alpha"
-    expect(page.locator(".hn-result .hn-facts").first).to_contain_text("NVIDIA A100")
+    expect(page.locator("[id^=details-] .hn-facts").first).to_contain_text("NVIDIA A100")
     page.get_by_role("link", name=seen.t("compare_it")).click()
     expect(page.locator(".hn-chosen")).to_contain_text("o/alpha")
 
