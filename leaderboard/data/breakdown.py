@@ -43,9 +43,11 @@ def first_big_loss(row: BoardRow) -> str | None:
 def parts_of(row: BoardRow) -> dict[BucketKey, Part]:
     """Return the parts of a row that have a score, on the axes that its benchmark has today."""
     axes = {axis.name for axis in BENCHMARKS[row.benchmark].card.axes}
-    return {
-        BucketKey(axis, name): Part(bucket.score, bucket.n)
-        for axis, buckets in row.breakdown.items()
-        for name, bucket in buckets.items()
-        if bucket.score is not None and axis in axes
-    }
+    found: dict[BucketKey, Part] = {}
+    for axis, buckets in row.breakdown.items():
+        if axis not in axes:
+            continue
+        for name, bucket in buckets.items():
+            if bucket.score is not None:
+                found[BucketKey(axis, name)] = Part(bucket.score, bucket.n)
+    return found

@@ -81,13 +81,10 @@ def _against(field: str, *others: str) -> Callable[[Sequence[RankedRow]], Data]:
     """Return a function that plots scores against a field of BoardRow. `others` are more fields of its points."""
 
     def plot(rows: Sequence[RankedRow]) -> Data:
-        plotted = [r for r in rows if _is_plotted(r, field)]
-        points = [
-            result_of(r.row)
-            | {"score": r.row.score, "weights": r.row.weights}
-            | {name: getattr(r.row, name) for name in (field, *others)}
-            for r in plotted
-        ]
+        points = []
+        for row in (r.row for r in rows if _is_plotted(r, field)):
+            point = result_of(row) | {"score": row.score, "weights": row.weights}
+            points.append(point | {name: getattr(row, name) for name in (field, *others)})
         return _with_front(points, field)
 
     return plot
@@ -121,7 +118,10 @@ def _parts(rows: Sequence[RankedRow]) -> Data:
 
 def _wins(rows: Sequence[RankedRow]) -> Data:
     """Return the verdicts of the paired tests between the best models: "ahead", "behind" or "same" as the other one."""
-    tested_keys = {key for r in rows for key in (r.row.key, *(pair[0] for pair in r.row.paired)) if r.row.paired}
+    tested_keys: set[str] = set()
+    for row in (r.row for r in rows if r.row.paired):
+        tested_keys.add(row.key)
+        tested_keys.update(other for other, _, _ in row.paired)
     best = list(islice((r.row for r in rows if r.rank and r.row.key in tested_keys), MAX_WINS_MODELS))
     verdicts = paired_verdicts([r.row for r in rows], {r.row.key for r in rows if r.rank})
     data: Data = []
@@ -140,12 +140,12 @@ def _wins(rows: Sequence[RankedRow]) -> Data:
 
 def overview_data(models: Sequence[ModelRow]) -> Data:
     """Return the headline score and rank of the first models on every benchmark."""
-    return [
-        result_of(cell.row) | {"benchmark": name, "score": cell.row.score, "rank": cell.rank}
-        for model in models[:MAX_OVERVIEW_MODELS]
-        for name, cell in model.cells.items()
-        if cell.rank
-    ]
+    data: Data = []
+    for model in models[:MAX_OVERVIEW_MODELS]:
+        for name, cell in model.cells.items():
+            if cell.rank:
+                data.append(result_of(cell.row) | {"benchmark": name, "score": cell.row.score, "rank": cell.rank})
+    return data
 
 
 def _time(rows: Sequence[RankedRow]) -> Data:
@@ -153,7 +153,8 @@ def _time(rows: Sequence[RankedRow]) -> Data:
 
     `state_of_the_art` is the best score of its kind so far.
     """
-    dated = [(day, r.row) for r in rows if r.rank and (day := _day(r.row))]
+    ranked = [(_day(r.row), r.row) for r in rows if r.rank]
+    dated = [(day, row) for day, row in ranked if day]
     data: Data = []
     best: dict[str, float] = {}
     for day, row in sorted(dated, key=lambda pair: (pair[0], pair[1].model)):
@@ -172,7 +173,8 @@ def _day(row: BoardRow) -> str | None:
 def _histogram(rows: Sequence[RankedRow]) -> Data:
     """Return how often the best models with answer counts gave each answer; `-` is an unclear answer."""
     data: Data = []
-    counted = ((r.row, counts) for r in rows if any((counts := _answers(r)).values()))
+    every = ((r.row, _answers(r)) for r in rows)
+    counted = ((row, counts) for row, counts in every if any(counts.values()))
     for row, counts in islice(counted, MAX_HISTOGRAM_MODELS):
         total = sum(counts.values())
         for letter, n in counts.items():
@@ -187,7 +189,8 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
     is a mean over pairs of items, with its 95 % interval, in points.
     """
     data: Data = []
-    known = [(r.row, steps) for r in rows if (steps := ladder_of(r.row))]
+    ladders = [(r.row, ladder_of(r.row)) for r in rows]
+    known = [(row, steps) for row, steps in ladders if steps]
     degraded = [sum(list(steps.values())[1:]) / max(1, len(steps) - 1) for _, steps in known]
     for number, (row, steps) in enumerate(known[:MAX_LADDER_MODELS]):
         degraded_rank = 1 + sum(other > degraded[number] for other in degraded)

@@ -278,9 +278,11 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
 
 def filled(benchmark: str, rows: Sequence[RankedRow]) -> frozenset[str]:
     """Return the keys of the columns to choose or to sort by that have a value in some row."""
-    every = {column.key: column for column in (*choices(benchmark), *sortable(benchmark)) if column.key != PARTS.key}
-    found = {key for key, column in every.items() if any(column.value(r.row) is not None for r in rows)}
-    return frozenset({*found, PARTS.key})
+    found = {PARTS.key}
+    for column in (*choices(benchmark), *sortable(benchmark)):
+        if column.key not in found and any(column.value(r.row) is not None for r in rows):
+            found.add(column.key)
+    return frozenset(found)
 
 
 def choices(benchmark: str) -> list[Column]:

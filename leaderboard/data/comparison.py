@@ -75,11 +75,12 @@ def compare(
         if len(compared) < 2:
             continue
         parts = _parts(compared)
+        present = {r.row.model for r in compared}
         found.append(
             Comparison(
                 benchmark=name,
                 rows=compared,
-                missing=[model for model in models if all(r.row.model != model for r in compared)],
+                missing=[model for model in models if model not in present],
                 differences=[_difference(compared, other, parts, read_pairs) for other in range(1, len(compared))],
                 parts=parts,
             )
@@ -180,11 +181,8 @@ def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedS
 
 def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tuple[list[str], list[str]]:
     """Return the parts on which the first row is significantly ahead of the other, and those on which it is behind."""
-    known = [
-        (part.bucket, a, b)
-        for part in parts
-        if (a := part.each[0]) and (b := part.each[other]) and a.n is not None and b.n is not None
-    ]
+    pairs = [(part.bucket, part.each[0], part.each[other]) for part in parts]
+    known = [(bucket, a, b) for bucket, a, b in pairs if a and b and a.n is not None and b.n is not None]
     ahead, behind = [], []
     for bucket, a, b in known:
         sure = 1 - error / len(known)
@@ -220,5 +218,9 @@ def _parts(rows: Sequence[RankedRow]) -> list[SharedBucket]:
     """Return every bucket on which at least two of the rows have a score."""
     by_row = [parts_of(r.row) for r in rows]
     keys = dict.fromkeys(key for parts in by_row for key in parts)
-    buckets = [SharedBucket(*key, [parts.get(key) for parts in by_row]) for key in keys]
-    return [bucket for bucket in buckets if sum(part is not None for part in bucket.each) > 1]
+    buckets = []
+    for key in keys:
+        each = [parts.get(key) for parts in by_row]
+        if len(each) - each.count(None) > 1:
+            buckets.append(SharedBucket(*key, each))
+    return buckets

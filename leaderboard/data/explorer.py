@@ -49,14 +49,11 @@ def public_items(benchmark: str) -> tuple[ExploredItem, ...]:
     if folder is None:
         return ()
     made = BENCHMARKS[benchmark]
-    return tuple(
-        ExploredItem(
-            item,
-            item.answer or made.gold_output(item) or "",
-            [path.relative_to(folder).as_posix() for path in item.images],
-        )
-        for item in made.load(folder)
-    )
+    found = []
+    for item in made.load(folder):
+        pictures = [path.relative_to(folder).as_posix() for path in item.images]
+        found.append(ExploredItem(item, item.answer or made.gold_output(item) or "", pictures))
+    return tuple(found)
 
 
 def explored_items(board: LiveBoard, benchmark: str) -> list[ExploredItem]:

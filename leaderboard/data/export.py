@@ -115,7 +115,8 @@ def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
 
 def _flat_rows(rows: Sequence[RankedRow]) -> Iterator[dict[str, Any]]:
     """Yield rows as `flat` returns them: those of a large board take much memory together."""
-    names = {benchmark: exported(benchmark) for benchmark in {r.row.benchmark for r in rows}}
+    benchmarks = {r.row.benchmark for r in rows}
+    names = {benchmark: exported(benchmark) for benchmark in benchmarks}
     for r in rows:
         yield {
             "rank": r.rank,
@@ -130,7 +131,8 @@ def _flat_rows(rows: Sequence[RankedRow]) -> Iterator[dict[str, Any]]:
 def exported(benchmark: str) -> list[str]:
     """Return the fields of a benchmark's exported rows: fields of BoardRow, and each metric with its 95 % interval."""
     metrics = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
-    model, run = ([name for column in columns for name in column.export] for columns in (MODEL_COLUMNS, RUN_COLUMNS))
+    model = [name for column in MODEL_COLUMNS for name in column.export]
+    run = [name for column in RUN_COLUMNS for name in column.export]
     return [*model, *metrics, *run]
 
 

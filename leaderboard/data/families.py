@@ -7,7 +7,8 @@ from leaderboard.data.ranking import Boards
 
 def families(boards: Boards) -> dict[str, str]:
     """Return the first known ancestor of each model that has a base model. Other models are a family of their own."""
-    bases = {r.row.model: r.row.base_model for rows in boards.values() for r in rows if r.row.base_model}
+    every = (r.row for rows in boards.values() for r in rows)
+    bases = {row.model: row.base_model for row in every if row.base_model}
     found: dict[str, str] = {}
     for model in bases:
         root = model

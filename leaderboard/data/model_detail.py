@@ -1,6 +1,7 @@
 """The data of a model's page: its results, each with the best and the median score of its board."""
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import Part, parts_of
@@ -81,7 +82,8 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     # The summary links to the rows that stand for the model, which may be older than others.
     sections = standing | {r.row.key: r for r in newest.values()}
     shown = sorted(sections.values(), key=_section_order)
-    details = [detail for r in shown if (detail := _detail(board, view, r))]
+    read = (_detail(board, view, r) for r in shown)
+    details = [detail for detail in read if detail]
     shown_first = view.profile(name)
     if shown_first is None:  # a human or baseline row, or a model without a result
         first = rows[0].row if rows else None
@@ -115,14 +117,14 @@ def _median(ordered: list[float]) -> float:
 
 def _notable_parts(details: list[Detail]) -> tuple[list[NotablePart], list[NotablePart]]:
     """Return the parts on which ranked results are furthest above and below the median."""
-    parts = [
-        NotablePart(detail.ranked.row.benchmark, part.bucket, part.part.score - part.median)
-        for detail in details
-        if detail.ranked.rank
-        for own in detail.parts.values()
-        for part in own
-        if part.compared >= MIN_COMPARED
-    ]
+    parts = []
+    for detail in details:
+        if not detail.ranked.rank:
+            continue
+        for part in chain.from_iterable(detail.parts.values()):
+            if part.compared >= MIN_COMPARED:
+                benchmark = detail.ranked.row.benchmark
+                parts.append(NotablePart(benchmark, part.bucket, part.part.score - part.median))
     parts.sort(key=lambda part: -part.difference)
     best = [part for part in parts[:MAX_NOTABLE] if part.difference > 0]
     return best, [part for part in reversed(parts[-MAX_NOTABLE:]) if part.difference < 0]

@@ -43,6 +43,11 @@ class ModelRow:
         """Whether the model was measured on the test set of at least one benchmark."""
         return any(cell.row.kind == "verified" and not cell.row.is_sample for cell in self.cells.values())
 
+    @property
+    def is_reported(self) -> bool:
+        """Whether a reported score stands for the model on some benchmark."""
+        return any(cell.row.kind == "reported" for cell in self.cells.values())
+
     def ranked_on(self, kind: ResultKind) -> frozenset[str]:
         """Return the benchmarks on which a row of this kind stands for the model and has a rank."""
         return frozenset(name for name in self.cells if self.rank_by(name, kind))
@@ -105,7 +110,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     family_of = families(boards)
     for kind in get_args(ResultKind):
         for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
-            compared = [model for model in models.values() if all(model.rank_by(name, kind) for name in shared)]
+            compared = [model for model in models.values() if model.ranked_on(kind).issuperset(shared)]
             totals = dict.fromkeys((model.model for model in compared), 0.0)
             for name in shared:
                 scores = {model.model: model.cells[name].row.score or 0.0 for model in compared}
@@ -160,7 +165,9 @@ def most_shared(held: Iterable[frozenset[str]], names: Sequence[str], at_least: 
     """
     counted = Counter(held)
     choices = [chosen for size in range(at_least, len(names) + 1) for chosen in combinations(names, size)]
-    counts = {chosen: sum(n for one, n in counted.items() if one.issuperset(chosen)) for chosen in choices}
+    counts = Counter[tuple[str, ...]]()
+    for chosen in choices:
+        counts[chosen] = sum(n for one, n in counted.items() if one.issuperset(chosen))
     best = max(choices, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=())
     return best if best and counts[best] > 1 else ()
 

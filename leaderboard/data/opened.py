@@ -44,7 +44,8 @@ class OpenedQuarter:
 def opened_quarters(folder: Path | None) -> dict[str, Path]:
     """Return the folder of each revealed quarter by its name."""
     found = (file.parent for file in sorted(folder.glob("*/commitment.json"))) if folder else ()
-    return {quarter: place for place in found if (quarter := _revealed(place))}
+    quarters = {_revealed(place): place for place in found}
+    return {quarter: place for quarter, place in quarters.items() if quarter}
 
 
 @cache
@@ -90,15 +91,11 @@ def _score_quarter(folder: Path) -> OpenedQuarter:
         same = answers_hash(books.answers[key]) == result.answers_sha256
         results.append(Rescored(model, key, result.results[result.benchmark].get(result.headline), computed, same))
     place = books.folder.resolve()
-    items = [
-        ExploredItem(
-            item,
-            item.answer,
-            [f"{books.commitment.quarter}/{path.relative_to(place).as_posix()}" for path in item.images],
-            answers.get(item.id, []),
-        )
-        for item in books.items
-    ]
+    quarter = books.commitment.quarter
+    items = []
+    for item in books.items:
+        pictures = [f"{quarter}/{path.relative_to(place).as_posix()}" for path in item.images]
+        items.append(ExploredItem(item, item.answer, pictures, answers.get(item.id, [])))
     return OpenedQuarter(sorted(items, key=lambda one: -one.disagreement), results)
 
 

@@ -34,9 +34,10 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
             old = standing_rows(old)
             for kind in {r.row.kind for r in shown}:  # measured and reported results are ranked separately
                 before = _best_ranks([r for r in old if r.row.kind == kind])
+                after = _best_ranks([r for r in shown if r.row.kind == kind])
                 changes += (
                     RankChange(benchmark, kind, model, before.get(model), rank)
-                    for model, rank in _best_ranks([r for r in shown if r.row.kind == kind]).items()
+                    for model, rank in after.items()
                     if rank != before.get(model)
                 )
     return sorted(changes, key=_sort_key)

@@ -82,7 +82,9 @@ def with_annotations(
 
 def all_reproductions(boards: Boards) -> list[Reproduction]:
     """Return the reproductions on all benchmarks, newest measurement first."""
-    found = [one for ranked in boards.values() for one in reproductions([r.row for r in ranked])]
+    found: list[Reproduction] = []
+    for ranked in boards.values():
+        found += reproductions([r.row for r in ranked])
     return sorted(found, key=lambda one: -(one.measured.date or 0.0))
 
 

@@ -19,13 +19,8 @@ class PairedVerdicts:
 
 def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
     """Return the verdicts on all tested pairs of results with these keys, after Holm's correction."""
-    tests = [
-        (p_at_most, row.key, other, sign)
-        for row in rows
-        if row.key in keys
-        for other, sign, p_at_most in row.paired
-        if other in keys
-    ]
+    pairs = ((row.key, *pair) for row in rows for pair in row.paired)
+    tests = [(p_at_most, key, other, sign) for key, other, sign, p_at_most in pairs if key in keys and other in keys]
     verdicts = PairedVerdicts()
     for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests], FAMILYWISE_ERROR), strict=True):
         verdicts.tested.update(((key, other), (other, key)))

@@ -32,7 +32,8 @@ def skill_scores(models: Sequence[ModelRow], family_of: Mapping[str, str], skill
     scores: dict[tuple[str, object], dict[str, float]] = {}
     for name, part in parts:
         asked = [model for model in models if model.rank_by(name, kind)]
-        known = {model.model: score for model in asked if (score := _score(model, name, part)) is not None}
+        given = {model.model: _score(model, name, part) for model in asked}
+        known = {model: score for model, score in given.items() if score is not None}
         if known:
             scores[name, part] = known
     if not scores:
@@ -47,16 +48,17 @@ def skill_scores(models: Sequence[ModelRow], family_of: Mapping[str, str], skill
 
 def known_skills(models: Sequence[ModelRow]) -> list[Skill]:
     """Return the skills in which some of the first models have a score."""
-    return [
-        skill
-        for skill in SKILLS
-        if any(
-            _score(model, name, part) is not None
-            for name, benchmark in BENCHMARKS.items()
-            for part in benchmark.card.skills.get(skill, ())
-            for model in models[:MAX_SEARCHED]
-        )
-    ]
+    searched = models[:MAX_SEARCHED]
+    return [skill for skill in SKILLS if _is_known(skill, searched)]
+
+
+def _is_known(skill: Skill, models: Sequence[ModelRow]) -> bool:
+    """Return whether some of the models have a score in a skill."""
+    for name, benchmark in BENCHMARKS.items():
+        for part in benchmark.card.skills.get(skill, ()):
+            if any(_score(model, name, part) is not None for model in models):
+                return True
+    return False
 
 
 def _kind(models: Sequence[ModelRow]) -> ResultKind:

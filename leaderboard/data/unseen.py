@@ -80,7 +80,8 @@ def _changes(models: Sequence[ModelRow], unseen: str, public: str) -> list[RankC
 
 def _ranks(models: Sequence[ModelRow], benchmark: str) -> dict[str, RankedRow]:
     """Return the models' ranks on a benchmark among themselves."""
-    return {one.row.model: one for one in ranked([model.cells[benchmark].row for model in models], benchmark)}
+    rows = [model.cells[benchmark].row for model in models]
+    return {one.row.model: one for one in ranked(rows, benchmark)}
 
 
 def rows(changes: Sequence[RankChange]) -> list[dict[str, Any]]:

@@ -166,10 +166,7 @@ class View:
     def counted_models(self) -> dict[ResultKind, int]:
         """The numbers of models that were measured on a benchmark's test set, and of those with reported scores only."""
         measured = sum(model.is_measured for model in self.models)
-        reported = sum(
-            any(cell.row.kind == "reported" for cell in model.cells.values()) and not model.is_measured
-            for model in self.models
-        )
+        reported = sum(model.is_reported and not model.is_measured for model in self.models)
         return {"verified": measured, "reported": reported}
 
     @cached_property
@@ -187,7 +184,9 @@ class View:
     @cached_property
     def overall_places(self) -> dict[str, dict[Inputs, OverallPlace]]:
         """The overall ranks of models with their ranges."""
-        counts = Counter((name, r.row.kind) for name, rows in self.boards.items() for r in rows if r.rank)
+        counts: Counter[tuple[str, ResultKind]] = Counter()
+        for name, rows in self.boards.items():
+            counts.update((name, r.row.kind) for r in rows if r.rank)
         return overall_places(self.models, self.shared_benchmarks, counts)
 
     def profile(self, name: str) -> Profile | None:
@@ -214,20 +213,18 @@ class View:
     @cached_property
     def shared_benchmarks(self) -> dict[ResultKind, dict[Inputs, tuple[str, ...]]]:
         """The benchmarks of the overall scores, for measured and for reported results."""
-        return {
-            kind: shared_benchmarks(model.ranked_on(kind) for model in self.models) for kind in get_args(ResultKind)
-        }
+        found = {}
+        for kind in get_args(ResultKind):
+            found[kind] = shared_benchmarks(model.ranked_on(kind) for model in self.models)
+        return found
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """The numbers of measured and of reported results of models, without sample runs."""
-        rows = (
-            r.row
-            for rows in self.boards.values()
-            for r in rows
-            if r.row.role == "model" and not r.row.is_sample and r.row.outcome == "scored"
+        rows = (r.row for rows in self.boards.values() for r in rows)
+        kinds = Counter(
+            row.kind for row in rows if row.role == "model" and not row.is_sample and row.outcome == "scored"
         )
-        kinds = Counter(row.kind for row in rows)
         return {"verified": kinds["verified"], "reported": kinds["reported"]}
 
 

@@ -164,15 +164,7 @@ def _replace(path: Path, content: bytes) -> None:
 def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     """Yield all files of the edition."""
     view = board.view()
-    versions = {
-        name: _digest(
-            [
-                *((r.row.blob, r.row.attempt, r.row.asked_before, r.rank, r.best, r.worst) for r in rows),
-                view.errata_of(name),
-            ]
-        )
-        for name, rows in view.boards.items()
-    }
+    versions = {name: _rows_version(view, name, rows) for name, rows in view.boards.items()}
     version = _digest([view.version, *versions.values()])
     queue_version = _digest([view.queue[: queue.MAX_ROWS], board.workers.version])
     model_versions = {name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()}
@@ -244,6 +236,12 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         yield File("robots.txt", "", robots.encode)
 
 
+def _rows_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
+    """Return a text that changes with what the table of a benchmark shows."""
+    shown = [(r.row.blob, r.row.attempt, r.row.asked_before, r.rank, r.best, r.worst) for r in rows]
+    return _digest([shown, view.errata_of(name)])
+
+
 def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
     """Return a text that changes with what the page of a model shows.
 
@@ -306,8 +304,7 @@ def _digest(values: object) -> str:
 def _code_version() -> str:
     """Return a text that changes with the code, templates and tables of names that pages are written with."""
     folders = ("leaderboard", "submissions/texts", "evaluator/benchmarks")
-    paths = [
-        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".html", ".xml")
-    ]
+    files = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    paths = [path for path in files if path.suffix in (".py", ".html", ".xml")]
     paths += [*ASSETS_FOLDER.glob("*.json"), *ASSETS_FOLDER.glob("*.csv")]
     return _digest([path.read_bytes() for path in sorted(paths)] + [asset_path(name).read_bytes() for name in ASSETS])

@@ -153,7 +153,8 @@ def entries(title: str) -> list[Entry]:
 
 def contradictions() -> list[tuple[str, Entry]]:
     """Return the entries of all sets whose reporters disagree, with the set's title, largest difference first."""
-    found = [(title, entry) for title in SETS for entry in entries(title) if entry.is_contradicted]
+    every = ((title, entry) for title in SETS for entry in entries(title))
+    found = [(title, entry) for title, entry in every if entry.is_contradicted]
     return sorted(found, key=lambda pair: -(pair[1].spread or 0.0))
 
 

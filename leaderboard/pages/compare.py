@@ -3,6 +3,7 @@
 from leaderboard.data.comparison import MAX_MODELS, compare
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import clean_words, find
+from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
@@ -11,12 +12,16 @@ MAX_SUGGESTIONS = 12  # models that can be added with a click
 MAX_LIST_LENGTH = 1000  # characters of the list of models; the rest is ignored
 
 
+def _is_comparable(view: View, name: str) -> bool:
+    """Return whether a name is that of a model. Humans and baselines cannot be compared."""
+    return any(r.row.role == "model" for r in view.rows_by_model.get(name, ()))
+
+
 def comparison(board: LiveBoard, here: Location, version: str) -> str:
     params = dict(here.params)
     view = board.view()
     names = model_names(params.get("models"))
-    # Humans and baselines cannot be compared.
-    comparable = {name for name in names if any(r.row.role == "model" for r in view.rows_by_model.get(name, ()))}
+    comparable = {name for name in names if _is_comparable(view, name)}
     known = [name for name in names if name in comparable]
     models = known[:MAX_MODELS]
     words = clean_words(params.get("q"))

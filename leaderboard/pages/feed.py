@@ -18,10 +18,10 @@ MAX_ERRATA = 20
 def feed(view: View, here: Location, benchmark: str = "", model: str = "", organisation: str = "") -> bytes:
     """Return the newest results; of a benchmark, a model, or the models of an organisation if these are given."""
     boards = [rows for name, rows in view.boards.items() if benchmark in ("", name)]
+    every = (r for rows in boards for r in rows)
     dated = (
         r
-        for rows in boards
-        for r in rows
+        for r in every
         if r.row.date
         and r.row.score is not None
         and model in ("", r.row.model)

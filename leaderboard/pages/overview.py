@@ -1,6 +1,7 @@
 """The overview: a table of all models, a summary of each benchmark, charts, and recent rank changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, get_args
 
 from evaluator.benchmarks import BENCHMARKS
@@ -30,6 +31,12 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
     shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
     axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
+    charts = {name: view.charts(name) for name in view.boards}
+    drawn = set(chain.from_iterable(charts.values()))
+    plotted = {}
+    for name, kinds in charts.items():
+        cells = (model.cells[name] for model in models if name in model.cells)
+        plotted[name] = axis in kinds and has_data(axis, cells)
     return render_page(
         board,
         here,
@@ -38,12 +45,9 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models),
-        axes=[kind for kind in AXES if kind == axis or any(kind in view.charts(name) for name in view.boards)],
+        axes=[kind for kind in AXES if kind == axis or kind in drawn],
         axis=axis,
-        plotted={
-            name: axis in view.charts(name) and has_data(axis, (m.cells[name] for m in models if name in m.cells))
-            for name in view.boards
-        },
+        plotted=plotted,
         presets=PRESETS,
         counted=view.counted_models,
         changes=board.changes()[:MAX_CHANGES],
@@ -67,22 +71,24 @@ def _other_benchmarks(board: LiveBoard, view: View) -> list[tuple[str, str, str]
     for group, names in view.shared_benchmarks["verified"].items():
         before = board.shared_before.get(group, ())
         if before and before != names:
-            old, new = (", ".join(BENCHMARKS[name].card.title for name in each) for each in (before, names))
-            found.append((group, old, new))
+            found.append((group, _titles(before), _titles(names)))
     return found
+
+
+def _titles(names: Iterable[str]) -> str:
+    return ", ".join(BENCHMARKS[name].card.title for name in names)
 
 
 def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -> dict[str, Any]:
     """Return the values of the table of models, of which `shown` are listed."""
+    groups = set(chain.from_iterable(view.shared_benchmarks.values()))
     return {
         "finder": finder,
         "skill_benchmarks": view.skill_benchmarks[finder.skill] if finder.skill else (),
         "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
         "models": models[:shown],
         "shared": view.shared_benchmarks,
-        "overall_groups": [
-            group for group in get_args(Inputs) if any(group in own for own in view.shared_benchmarks.values())
-        ],
+        "overall_groups": [group for group in get_args(Inputs) if group in groups],
         "heads": view.heads.of(models),
         "bins": BINS,
         "places": places(view, finder, models[:shown]),

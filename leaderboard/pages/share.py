@@ -1,5 +1,7 @@
 """What other sites show of the board: preview pictures, badges, and tables to paste into texts."""
 
+from collections import Counter
+
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.view import View
@@ -52,9 +54,9 @@ def comparison_card(view: View, listed: str | None, language: Language = "ko") -
     models = [view.models_by_name[name] for name in model_names(listed) if name in view.models_by_name][:MAX_BARS]
     if not models:
         return overview_card(view, language)
-    ranked = {name: [m for m in models if name in m.cells and m.cells[name].rank] for name in BENCHMARKS}
-    name = max(ranked, key=lambda name: len(ranked[name]))
-    cells = [(m.model.rpartition("/")[2], m.cells[name]) for m in ranked[name]]
+    counts = Counter(name for model in models for name in model.cells if model.cells[name].rank)
+    name = max(BENCHMARKS, key=lambda name: counts[name])
+    cells = [(m.model.rpartition("/")[2], m.cells[name]) for m in models if name in m.cells and m.cells[name].rank]
     bars = tuple(Bar(short, cell.row.score or 0.0, _kind(cell, language)) for short, cell in cells)
     return draw_card(
         " vs. ".join(m.model.rpartition("/")[2] for m in models), bars, BENCHMARKS[name].card.title, language

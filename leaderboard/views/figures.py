@@ -162,7 +162,8 @@ def _wins(made: Any, data: Data, benchmark: Benchmark, language: Language) -> No
 
 def _overview(made: Any, data: Data) -> None:
     models = list(dict.fromkeys(p["model"] for p in data))
-    names = [name for name in BENCHMARKS if any(p["benchmark"] == name for p in data)]
+    plotted = {p["benchmark"] for p in data}
+    names = [name for name in BENCHMARKS if name in plotted]
     known = {(p["model"], p["benchmark"]): p["score"] for p in data}
     # Reported scores are in brackets, as their ranks are in the table.
     shown = {
@@ -173,7 +174,7 @@ def _overview(made: Any, data: Data) -> None:
         z=[[known.get((model, name)) for name in names] for model in models],
         text=[[shown.get((model, name), "") for name in names] for model in models],
         x=[BENCHMARKS[name].card.title for name in names],
-        y=[_escape(name) for name in _distinct([_short(model) for model in models], models)],
+        y=list(map(_escape, _distinct(list(map(_short, models)), models))),
         **SCORES | {"texttemplate": "%{text}"},
     )
     _use_names_as_axes(made, len(models))

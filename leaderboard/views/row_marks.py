@@ -101,7 +101,8 @@ def labels(row: BoardRow, language: Language) -> list[str]:
     def words(key: str, **values: Any) -> str:
         return text(key, language, **values)
 
-    return [label for mark in MARKS if (label := mark.label(row, words))]
+    every = (mark.label(row, words) for mark in MARKS)
+    return [label for label in every if label]
 
 
 def marks_in(rows: Iterable[RankedRow]) -> list[Mark]:

@@ -53,7 +53,7 @@ def is_same_site(headers: Headers, known: str | None) -> bool:
         return False
     forwarded = [name.strip() for name in headers.get("x-forwarded-host", "").split(",")]
     names = (*forwarded, headers.get("host", ""), urlsplit(known).netloc if known else "")
-    ours = [found for name in names if (found := _HOST.fullmatch(name))]
+    ours = [found for found in map(_HOST.fullmatch, names) if found]
     same_host = [one for one in ours if place.hostname and one["name"].lower().strip("[]") == place.hostname.lower()]
     if headers.get("sec-fetch-site") == "same-origin":
         return bool(same_host)

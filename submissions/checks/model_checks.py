@@ -263,7 +263,8 @@ def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
 
 def _shapes(repository: Repository) -> Shapes:
     """Return the shapes of a repository's tensors by name."""
-    return {name: shape for header in repository.headers.values() if header for name, shape in header.shapes.items()}
+    headers = [header for header in repository.headers.values() if header]
+    return {name: shape for header in headers for name, shape in header.shapes.items()}
 
 
 def _highest_layer(names: Iterable[str]) -> int | None:

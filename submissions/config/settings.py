@@ -275,7 +275,8 @@ class Settings(BaseSettings):
     def secrets(self) -> dict[str, str]:
         """Return all secrets by the name of their variable: secret settings, and API keys that settings refer to."""
         settings = {f"HANNUN_{n.upper()}": v.get_secret_value() for n, v in self if isinstance(v, SecretStr)}
-        settings |= {"HANNUN_HUB_TOKEN": token} if (token := self.hub_token_value) else {}
+        if token := self.hub_token_value:
+            settings["HANNUN_HUB_TOKEN"] = token
         return settings | {name: os.environ[name] for name in sorted({"HF_TOKEN", *self._keys}) if name in os.environ}
 
     @property

@@ -74,5 +74,6 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
     """Return the largest size that a part has under one of these names, or 0 if there is none."""
-    sizes = (value for name in names if type(value := part.get(name)) is int and value > 0)
+    stated = (part.get(name) for name in names)
+    sizes = (value for value in stated if type(value) is int and value > 0)
     return min(max(sizes, default=0), SIZE_CAP)

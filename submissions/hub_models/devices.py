@@ -27,7 +27,11 @@ def visible_devices() -> list[Device]:
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
         return [Device(device.name, device.memory, device.uuid) for device in gpus]
     names = [name for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
-    return [Device(n, found.memory, found.uuid) if (found := by_name.get(n)) else Device(n) for n in names]
+    devices = []
+    for name in names:
+        found = by_name.get(name)
+        devices.append(Device(name, found.memory, found.uuid) if found else Device(name))
+    return devices
 
 
 def device_names() -> list[str]:

@@ -121,8 +121,12 @@ def stored_precision(config: Mapping[str, Any]) -> Precision:
     """Return the precision that a config states, or float32 if it states none."""
     text = config.get("text_config")
     nested = text if isinstance(text, dict) else {}
-    stated = [c.get(name) for c in (config, nested) for name in ("dtype", "torch_dtype")]
-    return next((p for name in stated for p in PRECISIONS if p == name), "float32")
+    for part in (config, nested):
+        for name in ("dtype", "torch_dtype"):
+            stated = part.get(name)
+            if isinstance(stated, str) and stated in PRECISIONS:
+                return PRECISIONS[PRECISIONS.index(stated)]
+    return "float32"
 
 
 def parameters_of(repository: Repository) -> int:
@@ -223,7 +227,8 @@ def _try_template(
 def _context(config: Mapping[str, Any]) -> int | None:
     text = config.get("text_config")
     parts = [text if isinstance(text, dict) else {}, config]
-    return next((n for c in parts for name in CONTEXT_NAMES if isinstance(n := c.get(name), int) and n > 0), None)
+    stated = (part.get(name) for part in parts for name in CONTEXT_NAMES)
+    return next((length for length in stated if isinstance(length, int) and length > 0), None)
 
 
 def _one_id(named: str | None) -> str | None:

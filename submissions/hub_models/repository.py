@@ -56,6 +56,10 @@ VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model that takes images has one of them
 
 
+def _is_fetched(name: str) -> bool:
+    return any(fnmatch(name, pattern) for pattern in FETCHED_PATTERNS)
+
+
 @dataclass(frozen=True)
 class Header:
     """The number of tensors and parameters in a safetensors file, and the tensors' shapes, from its header."""
@@ -113,11 +117,7 @@ class Repository:
     @property
     def sizes_to_fetch(self) -> dict[str, int]:
         """Return the size in bytes of each file that an evaluator downloads, by name."""
-        return {
-            name: size
-            for name, size in self.sizes.items()
-            if any(fnmatch(name, pattern) for pattern in FETCHED_PATTERNS)
-        }
+        return {name: size for name, size in self.sizes.items() if _is_fetched(name)}
 
     @property
     def code_files(self) -> list[str]:

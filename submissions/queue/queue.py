@@ -260,7 +260,8 @@ class Queue:
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
             quarantined = [row for row in self.rows(snapshot) if row.status == Status.QUARANTINED]
-            before = [request for row in quarantined if (request := self._try_load(row.path, snapshot))]
+            loaded = (self._try_load(row.path, snapshot) for row in quarantined)
+            before = [request for request in loaded if request]
             after = [_pending(request, attempt=0) for request in before]
             changes = self._move(snapshot, before, after) if before else {}
             return changes, f"Requeue {len(before)} quarantined", [request.key for request in before]

@@ -184,14 +184,10 @@ def _tokens_per_answer(result: EvalResult) -> float | None:
 def _pack(result: EvalResult) -> bytes:
     """Return the breakdown of the headline as compact JSON."""
     headline = result.headline
-    parts = {
-        axis: {
-            name: (bucket.scores.get(headline), bucket.n)
-            for name, bucket in buckets.items()
-            if headline in bucket.scores or not bucket.scores
-        }
-        for axis, buckets in result.breakdown.items()
-    }
+    parts: dict[str, dict[str, tuple[float | None, int | None]]] = {}
+    for axis, buckets in result.breakdown.items():
+        shown = {name: bucket for name, bucket in buckets.items() if headline in bucket.scores or not bucket.scores}
+        parts[axis] = {name: (bucket.scores.get(headline), bucket.n) for name, bucket in shown.items()}
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import TypeVar
 
 from httpx2 import HTTPError
@@ -216,7 +217,11 @@ def _tracked_files() -> list[str]:
 
 def _files_on_disk() -> list[str]:
     paths = [path.relative_to(ROOT) for top in FILES for path in (ROOT / top, *(ROOT / top).rglob("*"))]
-    return [p.as_posix() for p in paths if not any(part.startswith((".", "__pycache__")) for part in p.parts)]
+    return [path.as_posix() for path in paths if not _is_left_out(path)]
+
+
+def _is_left_out(path: PurePath) -> bool:
+    return any(part.startswith((".", "__pycache__")) for part in path.parts)
 
 
 def _named(work: Callable[[], object], name: str) -> Callable[[], object]:

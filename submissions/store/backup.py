@@ -61,7 +61,10 @@ def _check(folder: Path) -> None:
         if (folder / name / "objects/info/alternates").exists():
             raise StoreError(f"{folder / name} takes objects from another repository; restore from a complete backup")
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
-    expected = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    expected = {}
+    for line in lines:
+        digest, _, name = line.partition("  ")
+        expected[name] = digest
     found = _digests(folder / PRIVATE)
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:

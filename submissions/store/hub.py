@@ -154,7 +154,8 @@ class HubStore:
         return nullcontext()
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
-        missing = {path: blob for path in paths if not self._mirror.has(blob := snapshot.files[path])}
+        blobs = {path: snapshot.files[path] for path in paths}
+        missing = {path: blob for path, blob in blobs.items() if not self._mirror.has(blob)}
         if len(missing) > MAX_SINGLE_FILES:
             self._fetch_all(snapshot.head)
         elif missing:
@@ -358,9 +359,10 @@ class HubStore:
             raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
 
     def _fetch_once(self, head: str, depth: int | None, *, blobs: bool = False) -> None:
+        token = self._api.read_token()
         client = HttpGitClient(
             f"{self._endpoint}/datasets/",
-            username="hannun" if (token := self._api.read_token()) else None,
+            username="hannun" if token else None,
             password=token,
             timeout=TIMEOUT,
             quiet=True,

@@ -174,9 +174,9 @@ class RowReader(Generic[Row]):
             indexed = {(row.path, row.blob): row for row in rows}
             named = {row.path for row in rows}  # a row with another blob is stale, so its record is read directly
             left_out = {
-                path: blobs[path]
-                for path in paths
-                if path not in named and (segment := self._segment_that_knows(path)) and segment in readable
+                path: blob
+                for path, blob in blobs.items()
+                if path not in named and self._segment_that_knows(path) in readable
             }
         unknown = [path for path in paths if (path, blobs[path]) not in indexed and path not in left_out]
         self._store.prefetch(unknown, snapshot)
@@ -332,7 +332,7 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
         on_board.setdefault(board_segment(result), []).append(result)
     for request in requests:
         in_queue.setdefault(queue_segment(request.key), []).append(request)
-    past = {month for path in snapshot.files if (month := _month(path)) and path == f"{month}.jsonl"}
+    past = {_month(path) for path in snapshot.files if path == f"{_month(path)}.jsonl"}
     for path in [path for path in on_board if _month(path) in past]:
         on_board.setdefault(f"{_month(path)}.jsonl", []).extend(on_board.pop(path))
     wanted = {path: to_lines(rows, BoardRow) for path, rows in on_board.items()}
