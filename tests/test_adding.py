@@ -1,10 +1,13 @@
-"""Test that a new benchmark and a new engine, both made up here, need one class and one registration each."""
+"""Test that a new benchmark, a new engine and a new column, all made up here, need one declaration each."""
 
+import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
@@ -14,17 +17,19 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Axis, Card, ScoreColumn
 from evaluator.benchmarks.metrics import Metric
 from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.datasets.import_dataset import import_dataset
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.registry import ENGINES, REGISTRY, EngineEntry
 from evaluator.results.estimate import DEVICES, estimate
 from evaluator.results.score_files import score_files
 from evaluator.worker.loop import Worker
 from leaderboard.data.chart_data import chart_data, charts_of
-from leaderboard.data.columns import choice_keys, columns_of
+from leaderboard.data.columns import RUN_COLUMNS, Column, choice_keys, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
 from leaderboard.web.application import build_app
+from scripts.support.records import Make, published
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
@@ -126,6 +131,91 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
         with (model / "README.md").open("a") as card:
             card.write(f"\nIt says {reply}")
     return settings.model_copy(update={"data": {"stars": str(data)}, "models_dir": tmp_path / "models"})
+
+
+CHOICE = """
+from evaluator.benchmarks.card import Axis
+from evaluator.benchmarks.columns import Columns
+from evaluator.benchmarks.kinds.choice import Choice, ChoiceCard
+from submissions.texts.text import Text
+
+
+class Signs(Choice):
+    name, version = "signs", "1"
+    prompt = "{question}\\n{choices}보기의 글자 하나로만 답하세요."
+    columns = Columns(
+        id="no", question="question", choices="options", answer="label", right="place", image="photo", axes={"place": "place"}
+    )
+    card = ChoiceCard(
+        title="Signs",
+        split="test",
+        n=8,
+        axes=(Axis("place", Text("장소", "Place")),),
+        summary=Text("표지판을 읽습니다.", "Read street signs."),
+        source_url="https://example.org/signs",
+        hub_task="signs",
+    )
+
+
+BENCHMARK = Signs()
+"""
+
+
+def test_choice_benchmark_from_embedded_pictures_takes_forty_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
+    """Its makers publish a Parquet file with the pictures inside and the index of the right choice."""
+    assert CHOICE.strip().count("\n") < 40
+    namespace: dict[str, Any] = {}
+    exec(CHOICE, namespace)
+    signs: Benchmark = namespace["BENCHMARK"]
+    monkeypatch.setitem(BENCHMARKS, "signs", signs)
+    rows = []
+    for number in range(8):
+        picture = io.BytesIO()
+        Image.new("RGB", (40, 40), (number * 30, 0, 0)).save(picture, "PNG")
+        rows.append(
+            {
+                "no": f"s{number}",
+                "question": "무슨 뜻인가요?",
+                "options": ["정지", "양보", "우회전", "주차 금지"],
+                "label": number % 4,
+                "photo": {"bytes": picture.getvalue(), "path": f"{number}.png"},
+                "place": ["학교", "시장"][number % 2],
+            }
+        )
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "test.parquet")
+    imported = import_dataset(signs, tmp_path / "test.parquet", tmp_path / "set")
+    assert (len(imported.items), imported.files, imported.rejected, imported.unmatched) == (8, 8, [], 0)
+    items = signs.load(tmp_path / "set")
+    (prompt,) = signs.prompts(items[1])
+    assert "B. 양보" in prompt.text
+    answers = [Answer(item.id, signs.gold_output(item) or "", "ok", 0.0) for item in items]
+    assert signs.aggregate(signs.score_flat(items, answers))["em_strict"] == 1.0
+    page = TestClient(build_app(Settings(store=store.url, private_store=str(tmp_path / "private")))).get("/en/signs")
+    assert page.status_code == 200 and "Read street signs." in page.text
+
+
+def test_new_column_needs_one_entry(store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Column(
+        "initial",
+        Text("첫 글자", "Initial"),
+        compute=lambda row: len(row.model),
+        cell="whole",
+        order="ascending",
+        order_label=Text("짧은 이름순", "Shortest name first"),
+        hint=Text("이름의 길이입니다.", "How long the name is."),
+        export=("hardware",),
+    )
+    for module in ("columns", "export"):
+        monkeypatch.setattr(f"leaderboard.data.{module}.RUN_COLUMNS", (*RUN_COLUMNS, made))
+    for model in ("o/long-name", "o/x"):
+        published(store, make_request(model_id=model, benchmark="ko-vqa"))
+    client = TestClient(build_app(Settings(store=store.url, private_store=str(Path(store.url).parent / "private"))))
+    page = client.get("/en/ko-vqa?sort=initial&columns=initial").text
+    table = page.partition('id="rows"')[2]
+    assert "Initial" in table and "Shortest name first" in page
+    assert table.index("models/o/x") < table.index("models/o/long-name")
 
 
 def test_new_benchmark_and_engine_need_no_other_change(stars: Settings, store: Store, tmp_path: Path) -> None:

@@ -14,27 +14,44 @@ def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
     """Return a result with one entry per metric. Scores are in percent, times are seconds since 1970 as text."""
     config = result.config
     moment = str(int(result.date or time.time()))
-    measured = result.provenance.kind == "verified"
-    return {
+    record: dict[str, Any] = {
         "schema_version": VERSION,
         "evaluation_id": f"{result.benchmark}/{config.model_name}/{result.request_key}",
-        **({"evaluation_timestamp": moment} if result.date else {}),
         "retrieved_timestamp": moment,
-        "source_metadata": {
-            "source_name": "Hannun" if measured else result.provenance.source or "unknown",
-            "source_type": "evaluation_run" if measured else "documentation",
-            "source_organization_name": "Hannun" if measured else _organisation(result.provenance.source or ""),
-            **({"source_organization_url": url} if (url := result.provenance.source_url) else {}),
-            "evaluator_relationship": "third_party" if measured else "other",
-        },
+        "source_metadata": _source_metadata(result),
         "eval_library": {
-            "name": "hannun" if measured else "unknown",
+            "name": "hannun" if result.provenance.kind == "verified" else "unknown",
             "version": result.git_hash or "unknown",
             "additional_details": dict(result.environment),
         },
         "model_info": _model(result),
         "evaluation_results": list(_metrics(result)),
     }
+    if result.date:
+        record["evaluation_timestamp"] = moment
+    return record
+
+
+def _source_metadata(result: EvalResult) -> dict[str, str]:
+    """Return who measured or reported a result."""
+    provenance = result.provenance
+    if provenance.kind == "verified":
+        source = {
+            "source_name": "Hannun",
+            "source_type": "evaluation_run",
+            "source_organization_name": "Hannun",
+            "evaluator_relationship": "third_party",
+        }
+    else:
+        source = {
+            "source_name": provenance.source or "unknown",
+            "source_type": "documentation",
+            "source_organization_name": _organisation(provenance.source or ""),
+            "evaluator_relationship": "other",
+        }
+    if provenance.source_url:
+        source["source_organization_url"] = provenance.source_url
+    return source
 
 
 def instance_row(

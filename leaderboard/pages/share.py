@@ -54,7 +54,9 @@ def comparison_card(view: View, listed: str | None, language: Language = "ko") -
     models = [view.models_by_name[name] for name in model_names(listed) if name in view.models_by_name][:MAX_BARS]
     if not models:
         return overview_card(view, language)
-    counts = Counter(name for model in models for name in model.cells if model.cells[name].rank)
+    counts: Counter[str] = Counter()
+    for model in models:
+        counts.update(name for name, cell in model.cells.items() if cell.rank)
     name = max(BENCHMARKS, key=lambda name: counts[name])
     cells = [(m.model.rpartition("/")[2], m.cells[name]) for m in models if name in m.cells and m.cells[name].rank]
     bars = tuple(Bar(short, cell.row.score or 0.0, _kind(cell, language)) for short, cell in cells)
