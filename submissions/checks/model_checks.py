@@ -5,7 +5,7 @@ All checks run, even if an earlier one fails. Each reports what it found or how 
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -15,7 +15,7 @@ from submissions.hub_models.architectures import architectures
 from submissions.hub_models.code_settings import code_setting, pairs
 from submissions.hub_models.config_sizes import describe_excess_image_setting, describe_excess_size
 from submissions.hub_models.model_facts import ModelFacts, facts_of, parameters_of
-from submissions.hub_models.open_repository import check_folder_revision, open_repository, with_base
+from submissions.hub_models.open_repository import check_folder_revision, open_repository, with_base, with_declared_base
 from submissions.hub_models.quantization import RUNNABLE, quantization_of
 from submissions.hub_models.repository import (
     ADAPTER,
@@ -23,6 +23,7 @@ from submissions.hub_models.repository import (
     MAX_SETTINGS_BYTES,
     PROCESSORS,
     Repository,
+    Shapes,
     folder_repository,
     json_or_empty,
     may_hold_settings,
@@ -47,9 +48,6 @@ IsApproved = Callable[[str, str], bool]  # (model id, commit) → whether the op
 
 def _approve_nothing(model_id: str, revision: str) -> bool:
     return False
-
-
-Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ def check_model(
         return _unreadable(model_id, refused)
 
     def check() -> Report:
-        return check_repository(repository, registry, max_bytes=max_bytes, is_approved=is_approved)
+        whole = with_declared_base(repository, models_dir)
+        return check_repository(whole, registry, max_bytes=max_bytes, is_approved=is_approved)
 
     return kept.get(repository, is_approved, check) if kept else check()
 
@@ -228,8 +227,8 @@ def _check_adapter(repository: Repository) -> None:
     if repository.base is None:
         return
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
-    own = _shapes(repository)
-    of_base = _shapes(repository.base)
+    own = repository.shapes
+    of_base = repository.base.shapes
     modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}
     if not modules:
         raise RefusedError(RefusalCode.ADAPTER_NAMES, "lora_A")
@@ -259,12 +258,6 @@ def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
     if found and (up[0], down[1]) not in found:
         return f"{up[0]} × {down[1]} ≠ {found[0][0]} × {found[0][1]}"
     return ""
-
-
-def _shapes(repository: Repository) -> Shapes:
-    """Return the shapes of a repository's tensors by name."""
-    headers = [header for header in repository.headers.values() if header]
-    return {name: shape for header in headers for name, shape in header.shapes.items()}
 
 
 def _highest_layer(names: Iterable[str]) -> int | None:

@@ -11,7 +11,7 @@ from submissions.hub_models.architectures import architectures
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
 from submissions.hub_models.repository import READ_FILES, Repository, json_or_empty, parsed_json
-from submissions.hub_models.shown_architecture import shown_architecture
+from submissions.hub_models.shown_architecture import shown_architecture, with_base_tensors
 from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, default_template
 from submissions.records.architecture import Architecture
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
@@ -71,6 +71,9 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     if custom:
         trial = replace(trial, fault="", drops="")
     weights = [model.sizes.get(name, 0) for name in model.headers]
+    shown = shown_architecture(config)
+    if repository.declared_base:
+        shown = with_base_tensors(shown, repository.shapes, repository.declared_base.shapes)
     return ModelFacts(
         model_id=repository.model_id,
         revision=repository.revision,
@@ -91,7 +94,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         base_revision=model.revision if repository.base else None,
         custom_code=custom,
         weight_bytes=sum(weights),
-        shown=shown_architecture(config),
+        shown=shown,
     )
 
 

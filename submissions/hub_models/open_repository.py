@@ -1,5 +1,6 @@
 """Read a model's repository from the Hub or a folder. Of weight files, only the headers are read."""
 
+import logging
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,8 @@ from submissions.records.base import MODEL_ID
 from submissions.records.request import DEFAULT_REVISION
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
+
+log = logging.getLogger(__name__)
 
 CONNECTIONS = 8
 MAX_BRANCHES = 20  # branches whose history is searched for a commit
@@ -77,6 +80,18 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
     if is_adapter(base.sizes):
         raise RefusedError(RefusalCode.NO_BASE, f"{base_id}: {ADAPTER}")
     return replace(repository, base=base)
+
+
+def with_declared_base(repository: Repository, models_dir: Path | None) -> Repository:
+    """Add the model that the card names as its base, to compare their tensors. Return it unchanged if that cannot be read."""
+    base_id = repository.base_model
+    if repository.base or not base_id or base_id == repository.model_id:
+        return repository
+    try:
+        return replace(repository, declared_base=_open(base_id, None, models_dir))
+    except RefusedError as refused:
+        log.info("the declared base %s cannot be compared: %s", base_id, refused.code)
+        return repository
 
 
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:

@@ -56,6 +56,9 @@ VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model that takes images has one of them
 
 
+Shapes = Mapping[str, tuple[int, ...]]  # of tensors, by name
+
+
 def _is_fetched(name: str) -> bool:
     return any(fnmatch(name, pattern) for pattern in FETCHED_PATTERNS)
 
@@ -66,7 +69,7 @@ class Header:
 
     tensors: int
     params: int
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of the tensors, by name
+    shapes: Shapes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Repository:
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
     base_model: str | None = None  # ID of the model that it was made from, as its card names it
     base: "Repository | None" = None  # an adapter's base model, read by `with_base`; None for other models
+    declared_base: "Repository | None" = None  # what the card of any other model names, if it can be read
 
     @cached_property
     def config(self) -> ModelConfig:
@@ -113,6 +117,12 @@ class Repository:
         supported = architectures()
         is_supported = any(self.config.model_type in supported[kind] for kind in ("image", "text", "extractive"))
         return "auto_map" in self.config.values and not is_supported
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return the shapes of all tensors by name."""
+        headers = [header for header in self.headers.values() if header]
+        return {name: shape for header in headers for name, shape in header.shapes.items()}
 
     @property
     def sizes_to_fetch(self) -> dict[str, int]:

@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from submissions.hub_models.repository import Shapes
 from submissions.records.architecture import Architecture
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _MAX_SIZE = 10**9
+MAX_PREFIX = 3  # parts of a name, such as model.language_model
 TEXT_CONFIGS = ("text_config", "llm_config", "language_config", "thinker_config")
 VISION_CONFIGS = ("vision_config", "visual", "vision_tower_config", "vit_config")
 LAYERS = ("num_hidden_layers", "depth", "n_layer", "num_layers")
@@ -29,6 +31,21 @@ def shown_architecture(config: Mapping[str, Any]) -> Architecture:
         vision_layers=_size(vision, LAYERS),
         vision_width=_size(vision, WIDTHS),
     )
+
+
+def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Architecture:
+    """Return what is shown, with how many tensors of the declared base the model has, by name and shape."""
+    if not own or not base:
+        return shown
+    names = {(name, tuple(shape)) for name, shape in base.items()}
+    found = {match for name, shape in own.items() for match in _without_prefixes(name, tuple(shape))} & names
+    return shown.evolve(base_tensors=len(names), base_tensors_found=len(found))
+
+
+def _without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+    """Return a tensor under its own name and without its first parts: a model's language model is below a prefix."""
+    parts = name.split(".")
+    return [(".".join(parts[start:]), shape) for start in range(min(MAX_PREFIX + 1, len(parts)))]
 
 
 def _nested(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any] | None:

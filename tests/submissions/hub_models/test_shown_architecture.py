@@ -1,10 +1,14 @@
 """Test what a configuration shows of a model's parts."""
 
-from typing import Any
+import shutil
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
-from submissions.hub_models.shown_architecture import shown_architecture
+from evaluator.engines.registry import REGISTRY
+from submissions.checks.model_checks import check_model
+from submissions.hub_models.shown_architecture import shown_architecture, with_base_tensors
 
 
 def test_parts_of_a_vision_language_model_are_read() -> None:
@@ -23,6 +27,53 @@ def test_parts_of_a_vision_language_model_are_read() -> None:
     )
     assert (shown.text_width, shown.vocabulary) == (5120, 151_936)
     assert (shown.vision_type, shown.vision_layers, shown.vision_width) == ("siglip_vision_model", 27, 1152)
+
+
+def _unreachable(*_: object) -> NoReturn:
+    raise OSError("no route to host")
+
+
+OWN = {
+    "model.language_model.layers.0.q.weight": (8, 4),
+    "model.language_model.layers.1.q.weight": (8, 4),
+    "model.vision.patch.weight": (3, 3),
+    "lm_head.weight": (9, 4),
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "tensors", "found"),
+    [
+        ({"layers.0.q.weight": (8, 4), "layers.1.q.weight": (8, 4), "lm_head.weight": (10, 4)}, 3, 2),
+        (OWN, 4, 4),
+        ({"layers.0.q.weight": (4, 8)}, 1, 0),
+        ({"weight": (9, 4)}, 1, 1),
+        ({}, None, None),
+    ],
+)
+def test_tensors_of_the_declared_base_are_counted(
+    base: dict[str, tuple[int, ...]], tensors: int | None, found: int | None
+) -> None:
+    shown = with_base_tensors(shown_architecture({}), OWN, base)
+    assert (shown.base_tensors, shown.base_tensors_found) == (tensors, found)
+
+
+def test_check_compares_a_model_with_the_base_that_its_card_names(
+    models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base that cannot be read is no reason to refuse the model."""
+    monkeypatch.setattr("submissions.hub_models.open_repository._hub_repository", _unreachable)
+    for name, base in (("made", "tiny/image-text"), ("alone", "no/such-model")):
+        folder = shutil.copytree(models_dir / "tiny/image-text", tmp_path / "own" / name)
+        (folder / "README.md").write_text(f"---\nlicense: mit\nbase_model: {base}\n---\n")
+    shutil.copytree(models_dir / "tiny/image-text", tmp_path / "tiny/image-text")
+    shown = {}
+    for name in ("made", "alone"):
+        report = check_model(f"own/{name}", None, tmp_path, REGISTRY, max_bytes=10**9)
+        assert report.facts and report.facts.shown
+        shown[name] = report.facts.shown
+    assert shown["made"].base_tensors and shown["made"].base_tensors == shown["made"].base_tensors_found
+    assert shown["alone"].base_tensors is None
 
 
 def test_flat_configuration_shows_its_language_model() -> None:
