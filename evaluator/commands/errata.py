@@ -3,16 +3,18 @@
 import argparse
 from dataclasses import replace
 
+from filelock import FileLock
 from rich.console import Console
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
 from evaluator.commands.console import shown_progress
 from evaluator.core.errors import DataError
-from evaluator.datasets.source import configured_source
+from evaluator.datasets.source import Source, configured_source
 from evaluator.errata.records import Change, add_erratum, read_corrections, read_errata
 from evaluator.errata.rescore import Rescored, Rescoring
-from submissions.config.settings import load_settings
+from submissions.config.settings import Settings, load_settings
 from submissions.records.request import Status
 from submissions.store.index import queue_reader
 from submissions.store.open import check_there, open_private_store, open_store
@@ -25,20 +27,28 @@ def main(args: argparse.Namespace) -> int:
     """Raises DataError, SettingsError or StoreError if nothing was changed."""
     settings = load_settings(BENCHMARKS).with_store(args.store)
     check_there(settings.store)
-    store = open_store(settings.store, settings)
-    private = open_private_store(settings)
     benchmark = BENCHMARKS[args.benchmark]
     source = configured_source(benchmark.name, settings)
     if args.step == "list":
         table = Table(
             "version", "item", "change", "since", "moved", "reason", title=f"{benchmark.name}, {source.split}"
         )
+        store = open_store(settings.store, settings)
         for one in read_errata(store, benchmark.name, source.split):
             what = "withdrawn" if one.withdrawn else "answer"
             cells = (one.version, one.item, what, f"{one.since:%Y-%m-%d}", str(len(one.moved)), one.reason)
             table.add_row(*map(printable, cells))
         Console().print(table)
         return 0
+    settings.work_dir.mkdir(parents=True, exist_ok=True)
+    with FileLock(settings.work_dir / "errata.lock"):  # another command would score the same results
+        return _correct(args, settings, benchmark, source)
+
+
+def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark, source: Source) -> int:
+    """Add an erratum if that is asked for, and score stored answers again."""
+    store = open_store(settings.store, settings)
+    private = open_private_store(settings)
     if args.step == "add":
         reason = args.reason.strip()
         if not reason:

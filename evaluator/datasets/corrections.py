@@ -21,6 +21,14 @@ class Correction:
     item: str
     answer: str | None  # None: the item is withdrawn
 
+    def to_json(self) -> bytes:
+        return _ONE.dump_json(self)
+
+    @classmethod
+    def from_json(cls, content: bytes) -> "Correction":
+        """Parse what `to_json` wrote. Raises ValueError if it is something else."""
+        return _ONE.validate_json(content)
+
 
 @dataclass(frozen=True)
 class Corrections:
@@ -64,6 +72,7 @@ class Corrections:
 
 
 NO_CORRECTIONS = Corrections()
+_ONE = TypeAdapter(Correction)
 _MADE = TypeAdapter(tuple[Correction, ...])
 
 

@@ -1,5 +1,6 @@
 """Read and add the errata of a test set: public records in the store, corrected answers in the private store."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,18 +46,19 @@ def read_errata(store: Store, benchmark: str, split: str, snapshot: Snapshot | N
 
 def read_corrections(store: Store, private: PrivateStore, benchmark: str, split: str) -> Corrections:
     """Return the corrections of a set. Raises DataError if the private store lacks them, StoreError if a store fails."""
-    count = len(read_errata(store, benchmark, split))
-    if not count:
-        return Corrections()
-    path = _path(benchmark, split)
+    return Corrections(tuple(_correction(one, private) for one in read_errata(store, benchmark, split)))
+
+
+def _correction(erratum: Erratum, private: PrivateStore) -> Correction:
+    """Return the private part of an erratum. Raises DataError if it is lost."""
+    path = _path(erratum.correction)
     try:
-        made = Corrections.from_json(private.read(path))
+        correction = Correction.from_json(private.read(path))
     except (KeyError, ValueError):
-        made = Corrections()
-    # One more than the public records is left over from a command that was interrupted.
-    if len(made.made) < count:
-        raise DataError(f"the private store lacks the corrected answers of {benchmark} ({path}): restore it")
-    return made.first(count)
+        correction = None
+    if correction is None or correction.item != erratum.item:
+        raise DataError(f"the private store lacks the correction of {erratum.benchmark} ({path}): restore it")
+    return correction
 
 
 def add_erratum(
@@ -69,13 +71,15 @@ def add_erratum(
     """
     before = read_corrections(store, private, benchmark.name, source.split)
     number = len(before.made) + 1
-    after = Corrections((*before.made, Correction(change.item, change.answer)))
+    correction = Correction(change.item, change.answer)
+    after = Corrections((*before.made, correction))
     _check_change(benchmark, items, before, after)
     try:
         erratum = Erratum(
             benchmark=benchmark.name,
             split=source.split,
             number=number,
+            correction=secrets.token_hex(16),
             item=change.item,
             withdrawn=change.answer is None,
             reason=change.reason,
@@ -94,7 +98,7 @@ def add_erratum(
             raise DataError("somebody else has just added an erratum of this set; try again")
         return {erratum.path: erratum.to_bytes()}, f"Add erratum {erratum.version} of {benchmark.name}", None
 
-    private.write(_path(benchmark.name, source.split), after.to_json())  # first, because workers need it
+    private.write(_path(erratum.correction), correction.to_json())  # first, because workers need it
     transact(store, decide)
     return after
 
@@ -107,5 +111,6 @@ def _check_change(benchmark: Benchmark, items: Sequence[Item], before: Correctio
         raise DataError(f"item {last.item!r} is withdrawn already" if last.answer is None else "nothing would change")
 
 
-def _path(benchmark: str, split: str) -> str:
-    return f"errata/{benchmark}/{split}.json"
+def _path(correction: str) -> str:
+    """Return the path of a correction in the private store. Each has its own file, which nobody overwrites."""
+    return f"errata/{correction}.json"

@@ -119,7 +119,8 @@ class Rescoring:
         own = self._save_item_scores(row.key, scores)
         if own:
             after = with_pairs(after, own, self._store, self._private)
-        self._publish(row, after, self._right(details, scores))
+        if not self._publish(row, after, self._right(details, scores)):
+            return "another command has scored it again meanwhile"
         return None
 
     def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
@@ -145,27 +146,29 @@ class Rescoring:
             save_item_scores(self._private, key, own)
         return own
 
-    def _publish(self, row: BoardRow, result: EvalResult, details: Details) -> None:
+    def _publish(self, row: BoardRow, result: EvalResult, details: Details) -> bool:
+        """Publish a result. Return whether its record was still the one that was scored again."""
         key = self._settings.signing_key
         statement = sign(result, key.get_secret_value()) if key else None
         answers = public_answers(self._benchmark, self._source, details)
 
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, bool]:
             if snapshot.files.get(row.path) != row.blob:
-                return {}, "", None  # somebody else has scored it again
+                return {}, "", False
             changes = dict(with_result(self._store, snapshot, result))
             if statement:
                 changes[result.statement_path_of(row.key)] = statement
             if answers:
                 changes[result.answers_path_of(row.key)] = answers
-            return changes, f"Score {row.key} again: {self._version}", None
+            return changes, f"Score {row.key} again: {self._version}", True
 
-        transact(self._store, decide)
+        return transact(self._store, decide)
 
     def _record_moves(self, left: int) -> list[Moved]:
-        """Add to the newest erratum which results moved, by their scores of before and now."""
+        """Add to the erratum of this version which results moved, by their scores of before and now."""
         snapshot = self._store.snapshot()
-        errata = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
+        every = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
+        errata = [one for one in every if one.version == self._version]
         if not errata:
             return []
         now = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]

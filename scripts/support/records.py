@@ -80,6 +80,7 @@ def erratum_of(benchmark: str, **fields: object) -> Erratum:
         "benchmark": benchmark,
         "split": BENCHMARKS[benchmark].card.split,
         "number": 1,
+        "correction": "0" * 32,
         "item": "item-7",
         "withdrawn": True,
         "reason": "two of its choices are right",

@@ -35,6 +35,7 @@ class Erratum(Record):
     benchmark: Name
     split: SplitName
     number: int = Field(ge=1)  # within the set
+    correction: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # the name of the private file with the right answer
     item: Label
     withdrawn: bool  # otherwise its answer was corrected
     reason: Label

@@ -42,9 +42,17 @@ class Quantity(Benchmark):
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         row = super().convert_row(source, images)
-        if not self.has_names and not NUMBER.search(row["answer"]):
-            raise ValueError("the answer contains no number")
+        self._check_gold(row["answer"])
         return row
+
+    def corrected_item(self, item: Item, answer: str) -> Item:
+        self._check_gold(answer)
+        return super().corrected_item(item, answer)
+
+    def _check_gold(self, answer: str) -> None:
+        """Raise ValueError if a gold answer has no number, although it must have one."""
+        if not self.has_names and not NUMBER.search(answer):
+            raise ValueError("the answer contains no number")
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question for a printed number."""

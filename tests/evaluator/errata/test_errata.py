@@ -13,6 +13,10 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.metrics import Metric
 from evaluator.core.data_types import Answer, Item, Score
+from evaluator.core.errors import DataError
+from evaluator.datasets.corrections import Correction
+from evaluator.datasets.source import Source
+from evaluator.errata.records import Change, add_erratum, read_corrections
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.support.engines import LetterEngine, use_engine
@@ -116,7 +120,8 @@ def test_answers_stay_private(evaluated: Settings, private: PrivateStore) -> Non
     store = open_store(evaluated.store)
     public = b"".join(store.read(path, store.head()) for path in store.snapshot().files)
     assert item.choices[1].encode() not in public
-    assert item.choices[1].encode() in private.read(f"errata/{NAME}/test.json")
+    (path,) = private.paths("errata")
+    assert item.choices[1].encode() in private.read(path)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +200,8 @@ def test_new_results_use_the_corrected_set(evaluated: Settings) -> None:
 def test_worker_stops_without_the_corrected_answers(evaluated: Settings, private: PrivateStore) -> None:
     """A restored private store that lacks them must not give results of a wrong version."""
     assert withdraw(items()[0].id) == 0
-    private.delete(f"errata/{NAME}/test.json")
+    (path,) = private.paths("errata")
+    private.delete(path)
     models = evaluated.models_dir or Path()
     shutil.copytree(models / "tiny/one", models / "tiny/three")
     with (models / "tiny/three/README.md").open("a") as card:
@@ -203,6 +209,28 @@ def test_worker_stops_without_the_corrected_answers(evaluated: Settings, private
     submit(evaluated, "tiny/three", NAME)
     Worker(evaluated).run_pending()
     assert "tiny/three" not in rows_of(open_store(evaluated.store))
+
+
+def test_erratum_that_somebody_else_adds_meanwhile_loses_nothing(
+    evaluated: Settings, private: PrivateStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two commands on two hosts: the second one is refused, and the answer of the first one stays."""
+    store = open_store(evaluated.store)
+    benchmark = BENCHMARKS[NAME]
+    source = Source(SAMPLES / NAME, NAME, "test")
+    first, second = items()[:2]
+
+    def meanwhile(path: str, content: bytes) -> None:
+        monkeypatch.setattr(PrivateStore, "write", write)
+        add_erratum(store, private, benchmark, source, items(), Change(first.id, first.choices[1], "first"))
+        write(private, path, content)
+
+    write = PrivateStore.write
+    monkeypatch.setattr(PrivateStore, "write", lambda self, path, content: meanwhile(path, content))
+    with pytest.raises(DataError, match="somebody else"):
+        add_erratum(store, private, benchmark, source, items(), Change(second.id, None, "second"))
+    corrections = read_corrections(store, private, NAME, "test")
+    assert corrections.made == (Correction(first.id, first.choices[1]),)
 
 
 def test_results_without_a_new_metric_get_it_from_stored_answers(
@@ -232,6 +260,14 @@ def test_results_without_a_new_metric_get_it_from_stored_answers(
         assert not EvalResult.from_json(store.read(row.path, store.head())).earlier
     head = store.head()
     assert evaluator(["errata", "rescore", NAME]) == 0 and store.head() == head
+
+
+@pytest.mark.parametrize("answer", ["많이", "", " ", "없음"])
+def test_quantity_needs_an_answer_with_a_number(answer: str) -> None:
+    """Its makers' tables are held to the same rule."""
+    benchmark = BENCHMARKS["ko-vqa"]
+    with pytest.raises(ValueError, match=r"number|empty"):
+        benchmark.corrected_item(benchmark.load(SAMPLES / "ko-vqa")[0], answer)
 
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))
