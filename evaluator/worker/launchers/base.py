@@ -143,7 +143,9 @@ class JobLauncher(ABC):
         gpu_memory = self.settings.gpu_memory
         return Launch(
             request,
-            f"hannun-{request.key[:12]}-{nonce[:8]}" + (f"-{shard.number}" if shard else ""),
+            # Whoever uses the scheduler sees the names of jobs.
+            f"hannun-{'private' if self.queue.is_private else request.key[:12]}-{nonce[:8]}"
+            + (f"-{shard.number}" if shard else ""),
             self._arguments(request.key, nonce, shard),
             0 if gpu_memory is None else max(1, math.ceil((memory or 0) / gpu_memory)),
             memory,

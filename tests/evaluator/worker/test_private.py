@@ -24,7 +24,7 @@ from scripts.support.engines import LetterEngine, use_engine
 from submissions.commands.arguments import build_parser
 from submissions.commands.dispatch import dispatch
 from submissions.config import logs
-from submissions.config.settings import Settings, load_settings
+from submissions.config.settings import LaunchCommands, Settings, load_settings
 from submissions.queue.open import open_queue
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
@@ -147,6 +147,25 @@ def test_private_evaluation_shows_nowhere_until_it_is_published(
     assert {NAME, f"en/{NAME}", "store", "feed.xml"} <= {*found}
     assert run("private") == 0 and key not in capsys.readouterr().out
     assert run("publish", key) == 2, "it is not private any more"
+
+
+def test_jobs_and_logs_of_a_launcher_do_not_name_a_private_evaluation(
+    installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The job's command needs the key, which only the operator's scheduler sees."""
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    names = tmp_path / "names"
+    commands = LaunchCommands(
+        start=f"echo {{name}} >> {names}; sh -c {{command}} >&2; echo done",
+        state="echo {job} >/dev/null",
+        cancel="echo {job}",
+    )
+    settings = installation.model_copy(update={"launcher": "command", "commands": commands})
+    assert Worker(settings).run_pending() == 1
+    assert key[:12] not in names.read_text() and "hannun-private-" in names.read_text()
+    assert key not in log.getvalue() and "launched [private]" in log.getvalue()
+    assert open_queue(installation, is_private=True).get(key).status == "finished"
 
 
 def test_withdrawn_evaluation_leaves_nothing_behind(
