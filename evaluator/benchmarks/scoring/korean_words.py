@@ -81,20 +81,21 @@ def in_korean(question: str, answer: str) -> float | None:
     """Return 1 if the words of an answer are Korean, 0 if not.
 
     Return None if the question is not in Korean, or the answer has no words that tell a language, such as `1,402` or
-    `LG CNS`. Words of the question may be repeated. A word in another script, such as Han, is not Korean unless it explains
-    a Korean one in brackets; of Latin words, Korean ones must be more.
+    `LG CNS`. Words of the question may be repeated, and what stands in brackets explains Korean words. A word in another
+    script, such as Han, is not Korean; Latin words may not be more than Korean ones.
     """
     if not _HANGUL.search(question):
         return None
     prose = _NOT_PROSE.sub(" ", answer)
     asked = {word.casefold() for word in _LATIN.findall(question)}
     korean = len(_HANGUL.findall(prose))
+    if korean:
+        prose = _IN_BRACKETS.sub(" ", prose)  # what explains the Korean words
     latin = sum(_is_foreign(found, asked) for found in _LATIN.finditer(prose))
-    outside_brackets = _IN_BRACKETS.sub(" ", prose) if korean else prose
-    other = [word for word in _OTHER_SCRIPT.findall(outside_brackets) if word not in question]
+    other = [word for word in _OTHER_SCRIPT.findall(prose) if word not in question]
     if not (korean or latin or other):
         return None
-    return float(not other and korean > latin)
+    return float(not other and korean > 0 and korean >= latin)
 
 
 def with_language(values: Mapping[str, float], question: str, answer: str) -> dict[str, float]:

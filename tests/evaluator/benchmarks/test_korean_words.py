@@ -29,6 +29,12 @@ QUESTION = "2023년 한빛시 KTX 이용객은 몇 명인가요?"
         "<b>합계</b>는 42입니다",
         "합계는 $x + y = 42$ 명입니다",
         "정답은 ㄴ입니다.",
+        '{"answer": "42명"}',
+        "km/h 기준 42",
+        "1204억 원 (source: chart)",
+        "이미지 속 bar chart의 y축 값을 보면 약 42명입니다 😊",
+        "죄송합니다. 이미지를 볼 수 없습니다.",
+        "COVID-19 확진자는 42명",
         "네이버 API를 사용한 결과는 42건입니다 (https://example.com/answer).",
     ],
 )
@@ -52,6 +58,10 @@ def test_answer_is_korean(answer: str) -> None:
         "ответ 42",
         "the total number of passengers was 42명",
         "La respuesta es 42",
+        "Sorry, I can't see the image.",
+        "서울特別市는 42명",
+        "jeongdap-eun 42myeong-imnida",
+        "OECD average is 42",
     ],
 )
 def test_answer_is_not_korean(answer: str) -> None:
