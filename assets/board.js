@@ -129,14 +129,17 @@ async function filterRows() {
 }
 
 // Show another address of the same page. `how` is "push" or "replace" for the browser's history, or "" to leave it.
+let shown = location.search;
 async function show(address, how) {
   if (isStatic) {
     history.replaceState(null, "", location.pathname + (address.includes("?") ? "?" + address.split("?")[1] : ""));
+    shown = location.search;
     if (how === "push") restore();
     return filterRows();
   }
   const number = ++latest;
   if (how) history[how + "State"](null, "", address);
+  shown = location.search;
   try {
     const answer = await fetch(address);
     const text = await answer.text();
@@ -277,7 +280,12 @@ if (isStatic) {
   }
 }
 
-window.addEventListener("popstate", () => { clearTimeout(typing); restore(); show(location.href, ""); });
+window.addEventListener("popstate", () => {
+  if (location.search === shown) return; // a link within the page
+  clearTimeout(typing);
+  restore();
+  show(location.href, "");
+});
 
 // Look for a new version of what is shown. The server answers in about 100 bytes.
 let failures = 0;

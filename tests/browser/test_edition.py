@@ -122,6 +122,7 @@ def test_charts_downloads_and_copying(edition: str, page: Page) -> None:
         page.get_by_role("link", name="JSON", exact=True).first.click()
     assert json.loads(download.value.path().read_bytes())
     page.goto(f"{edition}/models/o/alpha.html")
+    page.locator(".hn-summary th a").first.click()  # it opens the result that it leads to
     page.locator(".hn-command button").first.click()
     expect(page.locator(".hn-command button").first).to_have_text("복사했습니다")
 
