@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from leaderboard.facts.lineage import LINEAGE, SOURCE, Agreement, Encoder, Fact, Lineage, Origin
+from scripts.import_register import replace_file, rows_of
 
 FIRST_ROW = 2  # as spreadsheets count: the first line has the names of the columns
 COLUMNS = [
@@ -46,10 +47,12 @@ FACTS = {
 }
 OF_PROJECT = " (project document)"  # the source says so too
 UNREAD = ("", "none", "text only")  # cells without a fact
+NOT_KNOWN = ("not read", "unknown", "not known", "n/a", "?")
+MAX_LOST_SHARE = 0.1  # of the models that a file may leave out without --replace
 _SECOND = re.compile(r" \(and (?P<others>[^)]+)\)$")  # "Qwen/Qwen3-VL-2B-Instruct (and Thinking)"
 
 
-def main(file: str, target: Path = LINEAGE) -> int:
+def main(file: str, target: Path = LINEAGE, *, may_lose: bool = False) -> int:
     before = {one["model"]: one for one in json.loads(target.read_bytes())} if target.exists() else {}
     try:
         accepted, refused = read(Path(file), before)
@@ -59,7 +62,15 @@ def main(file: str, target: Path = LINEAGE) -> int:
     for reason in refused:
         print(f"import_lineage: {file}: {reason}", file=sys.stderr)
     after = {one.model: one.model_dump(exclude_defaults=True) for one in accepted}
-    target.write_text(json.dumps(list(after.values()), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    lost = len(before.keys() - after.keys())
+    if not after or (lost > MAX_LOST_SHARE * len(before) and not may_lose):
+        print(
+            f"import_lineage: {file}: {lost} of {len(before)} models would be lost, so {target.name} stays as it is; if "
+            "that is meant, add --replace",
+            file=sys.stderr,
+        )
+        return 2
+    replace_file(target, json.dumps(list(after.values()), ensure_ascii=False, indent=1) + "\n")
     for model in [*after, *(before.keys() - after.keys())]:
         if model not in before:
             print(f"{model}: new")
@@ -77,10 +88,10 @@ def read(file: Path, before: dict[str, Any]) -> tuple[list[Lineage], list[str]]:
     found: dict[str, tuple[int, Lineage]] = {}
     refused: list[str] = []
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines)
+        reader = csv.DictReader(lines, strict=True)
         if list(reader.fieldnames or ()) != COLUMNS:
             raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
-        for number, row in enumerate(reader, FIRST_ROW):
+        for number, row in enumerate(rows_of(reader), FIRST_ROW):
             if None in row or None in row.values():
                 refused.append(
                     f"row {number}: it has {'more' if None in row else 'fewer'} cells than the table has columns"
@@ -91,6 +102,9 @@ def read(file: Path, before: dict[str, Any]) -> tuple[list[Lineage], list[str]]:
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 refused.append(f"row {number}: {'.'.join(map(str, first['loc']))}: {first['msg']}")
+                continue
+            except ValueError as error:
+                refused.append(f"row {number}: {error}")
                 continue
             for entry, reasons in entries:
                 refused += [f"row {number}: {reason}" for reason in reasons]
@@ -119,7 +133,7 @@ def _entry(model: str, row: dict[str, str], old: dict[str, Any]) -> tuple[Lineag
     for field, (text_column, source_column) in FACTS.items():
         text = row[text_column].removesuffix(OF_PROJECT)
         facts[field] = None
-        if text in UNREAD or text.startswith("not read"):
+        if text in UNREAD or text.casefold().startswith(NOT_KNOWN):
             continue
         source = row[source_column]
         if not re.search(SOURCE, source):
@@ -155,7 +169,8 @@ def _models(name: str) -> list[str]:
     if others == ["Thinking"]:
         return [first, first.replace("Instruct", "Thinking")]
     size = re.search(r"\d+b", first, re.IGNORECASE)
-    assert size
+    if not size:
+        raise ValueError(f"model_id {name!r}: its first model names no size that the others could replace")
     return [first, *(first.replace(size[0], other.lower()) for other in others)]
 
 
@@ -181,16 +196,24 @@ def _encoder(fact: Fact | None) -> Encoder:
 
 
 def _agreement(verdict: str) -> Agreement:
-    if verdict.startswith("agree"):
+    if re.match(r"agree\b", verdict):
         return "agree"
     if verdict.startswith("code lineage only"):
         return "code_only"
     if verdict.startswith("same shape only"):
         return "shape_only"
-    return "differs" if verdict.startswith("differs") else "not_checked"
+    if verdict.startswith("differs"):
+        return "differs"
+    if verdict.startswith("not checked") or not verdict:
+        return "not_checked"
+    raise ValueError(f"declared_vs_shown {verdict!r} begins with none of the known words")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m scripts.import_lineage FILE")
-    sys.exit(main(sys.argv[1]))
+    given = [argument for argument in sys.argv[1:] if argument != "--replace"]
+    if len(given) != 1:
+        sys.exit("usage: python -m scripts.import_lineage FILE [--replace]")
+    try:
+        sys.exit(main(given[0], may_lose="--replace" in sys.argv))
+    except OSError as error:
+        sys.exit(f"import_lineage: nothing written: {error}")

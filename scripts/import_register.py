@@ -5,19 +5,22 @@ the others are written; the exit status is then 1. It can be run again, and prin
 """
 
 import csv
+import io
 import sys
-from dataclasses import asdict, fields
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
-from leaderboard.facts.register import REGISTER, Number, check
+from leaderboard.facts.register import COLUMNS, REGISTER, Number, check
 
+MAX_LOST_SHARE = 0.1  # of the numbers that a file may leave out without --replace
 FIRST_ROW = 2  # as spreadsheets count: the first line has the names of the columns
 
 
-def main(file: str, target: Path = REGISTER) -> int:
+def main(file: str, target: Path = REGISTER, *, may_lose: bool = False) -> int:
     try:
         accepted, refused = read(Path(file))
-    except (OSError, UnicodeError, csv.Error) as error:
+    except (OSError, ValueError, csv.Error) as error:
         print(f"import_register: {file}: {error}", file=sys.stderr)
         return 2
     for reason in refused:
@@ -27,6 +30,14 @@ def main(file: str, target: Path = REGISTER) -> int:
         return 2
     before = _values(target)
     after = {number.identity: number.value for number in accepted}
+    lost = len(before.keys() - after.keys())
+    if lost > MAX_LOST_SHARE * len(before) and not may_lose:
+        print(
+            f"import_register: {file}: {lost} of {len(before)} numbers would be lost, so {target.name} stays as it is; if "
+            "that is meant, add --replace",
+            file=sys.stderr,
+        )
+        return 2
     write(accepted, target)
     for identity in sorted(before.keys() | after.keys()):
         if before.get(identity) != after.get(identity):
@@ -40,7 +51,10 @@ def read(file: Path) -> tuple[list[Number], list[str]]:
     accepted: dict[tuple[str, ...], tuple[int, Number]] = {}
     refused: list[str] = []
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        for row_number, row in enumerate(csv.DictReader(lines), FIRST_ROW):
+        reader = csv.DictReader(lines, strict=True)
+        if list(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
+        for row_number, row in enumerate(rows_of(reader), FIRST_ROW):
             try:
                 number = check(row)
             except ValueError as error:
@@ -59,12 +73,34 @@ def read(file: Path) -> tuple[list[Number], list[str]]:
     return [number for _, number in accepted.values()], refused
 
 
+def rows_of(reader: "csv.DictReader[str]") -> Iterator[dict[str, str]]:
+    """Yield the rows. Raises ValueError, naming the line, if the file is no CSV file."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise ValueError(f"line {reader.line_num + 1}: {error}") from None
+
+
 def write(numbers: list[Number], target: Path) -> None:
-    with target.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Number)], lineterminator="\n")
-        writer.writeheader()
-        for number in sorted(numbers, key=lambda number: number.identity):
-            writer.writerow({**asdict(number), "value": f"{number.value:g}"})
+    content = io.StringIO()
+    writer = csv.DictWriter(content, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for number in sorted(numbers, key=lambda number: number.identity):
+        writer.writerow({**asdict(number), "value": number.printed})
+    replace_file(target, content.getvalue())
+
+
+def replace_file(target: Path, content: str) -> None:
+    """Write a whole file in one step, so that a full disk leaves the one of before."""
+    new = target.with_name(f"{target.name}.new")
+    try:
+        new.write_text(content, encoding="utf-8", newline="")
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _values(file: Path) -> dict[tuple[str, ...], float]:
@@ -74,6 +110,10 @@ def _values(file: Path) -> dict[tuple[str, ...], float]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m scripts.import_register FILE")
-    sys.exit(main(sys.argv[1]))
+    given = [argument for argument in sys.argv[1:] if argument != "--replace"]
+    if len(given) != 1:
+        sys.exit("usage: python -m scripts.import_register FILE [--replace]")
+    try:
+        sys.exit(main(given[0], may_lose="--replace" in sys.argv))
+    except OSError as error:
+        sys.exit(f"import_register: nothing written: {error}")

@@ -7,22 +7,25 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from datetime import date
 from functools import cache
 from itertools import combinations
 from typing import Literal, get_args
 
 from leaderboard.facts.register_sets import SETS
 from submissions.config.paths import ASSETS
+from submissions.records.base import MODEL_ID
 
 REGISTER = ASSETS / "register.csv"
 Flag = Literal["ok", "conflict", "doubtful", "not_comparable"]
 ReporterType = Literal["model_maker", "benchmark_maker", "both", "rival_maker", "third_party"]
 COMPARED: tuple[Flag, ...] = ("ok", "conflict")  # the others are shown apart, with the reason
 AGREEMENT = 1.0  # points: reporters whose scores of a model are at most this far apart agree
-_DATE = re.compile(r"20\d\d-\d\d(-\d\d)?")
+_DATE = re.compile(r"20[0-9]{2}-[0-9]{2}(-[0-9]{2})?")
+_VALUE = re.compile(r"-?[0-9]{1,5}(\.[0-9]{1,6})?")
 _ADDRESS = re.compile(r"https://[^\s\"'<>]+")
-# In names of models: the day of a version in brackets, and the endings that mean the instruction-tuned model.
-_IGNORED = re.compile(r"\s*\((20)?\d\d[.-]\d\d[.-]\d\d\)|[-\s](instruct|it)\b")
+# In names of models: the day of a version or the size in brackets, and the endings that mean the instruction-tuned model.
+_IGNORED = re.compile(r"\s*\(((20)?\d\d[.-]\d\d[.-]\d\d|\d+(\.\d+)?b)\)|[-\s](instruct|it)\b")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ class Number:
     read_in: str
     flag: Flag
     note: str
+
+    @property
+    def printed(self) -> str:
+        """The value with the digits that it was printed with, but no zeros at the end."""
+        return f"{self.value:.6f}".rstrip("0").rstrip(".")
 
     @property
     def is_compared(self) -> bool:
@@ -99,17 +107,21 @@ class Entry:
 
     @property
     def is_contradicted(self) -> bool:
-        return self.spread is not None and self.spread > AGREEMENT
+        """Whether two reporters differ, or the collection has found another contradiction, which its note describes."""
+        differs = self.spread is not None and self.spread > AGREEMENT
+        return differs or any(number.flag == "conflict" for number in self.numbers)
 
 
 def check(row: dict[str, str]) -> Number:
     """Return a row of the register as a number. Raises ValueError with the reason if it is not one."""
-    expected = [field.name for field in fields(Number)]
-    if list(row) != expected:
-        raise ValueError(f"the columns must be {', '.join(expected)}")
-    if None in row.values():
-        raise ValueError("it has too few cells")
+    if None in row or None in row.values():
+        raise ValueError(f"it has {'more' if None in row else 'fewer'} cells than the table has columns")
+    if list(row) != COLUMNS:
+        raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
     cells = {name: cell.strip() for name, cell in row.items()}
+    for name, cell in cells.items():
+        if not cell.isprintable():
+            raise ValueError(f"{name} has characters that cannot be shown")
     if cells["benchmark"] not in SETS:
         raise ValueError(f"unknown set {cells['benchmark']!r}; sets are in leaderboard/facts/register_sets.py")
     for name in ("model", "reporter", "metric"):
@@ -117,17 +129,32 @@ def check(row: dict[str, str]) -> Number:
             raise ValueError(f"no {name}")
     if not _ADDRESS.fullmatch(cells["source"]):
         raise ValueError("no source: it must be an address that starts with https://")
-    if not _DATE.fullmatch(cells["source_date"]):
+    if not _is_date(cells["source_date"]):
         raise ValueError(f"source_date must be like 2026-01 or 2026-01-31, not {cells['source_date']!r}")
+    if cells["hub_id"] and not re.fullmatch(MODEL_ID, cells["hub_id"], re.ASCII):
+        raise ValueError(f"hub_id must be OWNER/NAME or empty, not {cells['hub_id']!r}")
     if cells["flag"] not in get_args(Flag):
         raise ValueError(f"flag must be one of {', '.join(get_args(Flag))}, not {cells['flag']!r}")
     if cells["reporter_type"] not in get_args(ReporterType):
         raise ValueError(f"reporter_type must be one of {', '.join(get_args(ReporterType))}")
     if cells["flag"] != "ok" and not (cells["note"] or cells["conditions"]):
         raise ValueError("a number that is not ok needs a note with the reason")
-    if not re.fullmatch(r"-?\d+(\.\d+)?", cells["value"]):
-        raise ValueError(f"the value must be a number, not {cells['value']!r}")
+    if not _VALUE.fullmatch(cells["value"]):
+        raise ValueError(f"the value must be a number like 61.5, not {cells['value'][:30]!r}")
     return Number(**{**cells, "value": float(cells["value"])})  # type: ignore[arg-type]
+
+
+COLUMNS = [field.name for field in fields(Number)]
+
+
+def _is_date(text: str) -> bool:
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text if text.count("-") == 2 else f"{text}-01")
+    except ValueError:
+        return False
+    return True
 
 
 @cache
@@ -159,14 +186,21 @@ def contradictions() -> list[tuple[str, Entry]]:
 
 
 def numbers_of_model(model: str) -> list[Number]:
-    """Return the numbers of a model of the board in the register, by its repository or by its name."""
+    """Return the numbers of a model of the board in the register.
+
+    A repository has those of the same repository only, since anybody may give one the name of another model. A name without
+    an owner is that of a published number, and has all numbers of that name.
+    """
     wanted = model_key(model)
-    return [number for number in numbers() if number.model_key == wanted]
+    owner = model.rpartition("/")[0].casefold()
+    named = [number for number in numbers() if number.model_key == wanted]
+    return [number for number in named if not owner or number.hub_id.rpartition("/")[0].casefold() == owner]
 
 
 def model_key(name: str) -> str:
     """Return the name of a model without its owner, case, punctuation and the day of its version."""
     own = _IGNORED.sub("", name.rpartition("/")[2].casefold())
+    own = re.sub(r"(?<=\d)_(?=\d)", ".", own)  # MiniCPM-o-2_6
     return re.sub(r"[^\w.+]|_", "", own)
 
 

@@ -11,7 +11,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.view import View
-from leaderboard.pages.page import Page, discussion_address, render_page
+from leaderboard.pages.page import Page, render_page, report_form
 from leaderboard.pages.share import TABLE_ROWS
 from leaderboard.pages.structured_data import table_data
 from leaderboard.views.location import Location
@@ -38,7 +38,7 @@ SHARED_PARAMS = (
 def _report_of_item(board: LiveBoard, name: str) -> str | None:
     """Return the address of a form for a wrong item. It asks for the key alone, because most test sets are private."""
     body = f"Benchmark: {name}\nItem key (never its content): \nWhat is wrong: \n"
-    return discussion_address(board.store_url, f"Wrong item: {name}", body)
+    return report_form(board, f"Wrong item: {name}", body)
 
 
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:

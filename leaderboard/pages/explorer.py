@@ -6,7 +6,7 @@ from leaderboard.data.explorer import ExploredItem, explored_items
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_quarter, opened_quarters
 from leaderboard.data.query import page_size
-from leaderboard.pages.page import Page, discussion_address, render_page
+from leaderboard.pages.page import Page, render_page, report_form
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
@@ -38,14 +38,14 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
         found=len(items),
         more=shown + FIRST_ITEMS,
         max_page_text=MAX_PAGE_TEXT,
-        reports={one.item.id: report_address(board.store_url, name, one) for one in items[:shown]},
+        reports={one.item.id: report_address(board, name, one) for one in items[:shown]},
     )
 
 
-def report_address(store_url: str, benchmark: str, one: ExploredItem) -> str | None:
-    """Return the address of a new discussion of the results' dataset about a wrong answer, or None if it is not on the Hub."""
+def report_address(board: LiveBoard, benchmark: str, one: ExploredItem) -> str | None:
+    """Return the address of a form about a wrong answer, if there is one."""
     body = f"Benchmark: {benchmark}\nItem: {one.item.id}\nAnswer on the board: {one.gold}\n\nWhat is wrong:\n"
-    return discussion_address(store_url, f"Wrong answer: {benchmark} {one.item.id}", body)
+    return report_form(board, f"Wrong answer: {benchmark} {one.item.id}", body)
 
 
 PAGE = Page(explorer, ("n", "set"))

@@ -2,7 +2,7 @@
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.facts.lineage import LINEAGE, Lineage, lineages
-from leaderboard.pages.page import Page, discussion_address, render_page
+from leaderboard.pages.page import Page, render_page, report_form
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
@@ -30,7 +30,7 @@ def correction_address(board: LiveBoard, model: str) -> str | None:
         f"Model: {model}\nFile: assets/{LINEAGE.name}\nLanguage model it was initialised from: \nVision encoder: \n"
         "Source (address, required): \n"
     )
-    return discussion_address(board.store_url, f"Lineage of {model}".removesuffix(" of "), body)
+    return report_form(board, f"Lineage of {model}".removesuffix(" of "), body)
 
 
 def _has_facts(one: Lineage) -> bool:

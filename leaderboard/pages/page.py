@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.location import Location
@@ -33,13 +33,18 @@ def versions(board: LiveBoard) -> dict[Live, str]:
     }
 
 
-def discussion_address(store_url: str, title: str, body: str) -> str | None:
-    """Return the address of a new discussion of the results' dataset, or None if the store is not on the Hub."""
-    if not store_url.startswith(DATASETS):
-        return None
-    dataset = store_url.removeprefix(DATASETS).partition("@")[0]
-    query = urlencode({"title": title, "description": body})
-    return f"https://huggingface.co/datasets/{dataset}/discussions/new?{query}"
+def report_form(board: LiveBoard, title: str, body: str) -> str | None:
+    """Return the address of a form with a title and a text: a discussion of the results' dataset or, if the store is not on
+    the Hub, a mail to the operator or the page where the operator is reached. None if there is none of these.
+    """
+    if board.store_url.startswith(DATASETS):
+        dataset = board.store_url.removeprefix(DATASETS).partition("@")[0]
+        query = urlencode({"title": title, "description": body})
+        return f"https://huggingface.co/datasets/{dataset}/discussions/new?{query}"
+    contact = board.links.get("contact")
+    if contact and contact.startswith("mailto:"):
+        return f"{contact}?{urlencode({'subject': title, 'body': body}, quote_via=quote)}"
+    return contact
 
 
 def render_page(board: LiveBoard, here: Location, version: str, template: str, **values: Any) -> str:

@@ -1,15 +1,16 @@
 """The register of published numbers: which sets it has, and for each set the scores of models by reporter."""
 
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.facts.register import AGREEMENT, Number, contradictions, entries, numbers, numbers_of_set
+from leaderboard.facts.register import AGREEMENT, Entry, Number, contradictions, entries, numbers, numbers_of_set
 from leaderboard.facts.register_sets import BY_SLUG, SETS, PublishedSet
-from leaderboard.pages.page import Page, discussion_address, render_page
+from leaderboard.pages.page import Page, render_page, report_form
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
 PATH = "register"
 FOLDER = f"{PATH}/"  # of the pages, one for each set
-MAX_CONTRADICTIONS = 20
+MAX_CONTRADICTIONS = 40
+MATCHED = "matched by name"  # by whoever collected the numbers, not by the source
 
 
 def register(board: LiveBoard, here: Location, version: str) -> str:
@@ -22,6 +23,7 @@ def register(board: LiveBoard, here: Location, version: str) -> str:
         description=text("register_description", here.language, n=len(numbers())),
         sets=[(one, numbers_of_set(title), entries(title)) for title, one in SETS.items()],
         contradictions=contradictions()[:MAX_CONTRADICTIONS],
+        of_parts=[number for number in numbers() if number.flag == "conflict" and not number.is_whole],
         set_of=SETS,
         agreement_limit=AGREEMENT,
         report=_report(board, ""),
@@ -33,7 +35,8 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
     every = numbers_of_set(one.title)
     shown = entries(one.title)
     compared = [number for entry in shown for number in entry.numbers]
-    notes = list(dict.fromkeys(_note(number) for number in compared))
+    note_of = {number.identity: _note(entry, number) for entry in shown for number in entry.numbers}
+    notes = list(dict.fromkeys(note_of.values()))
     return render_page(
         board,
         here,
@@ -46,7 +49,7 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
         reporters=sorted({number.reporter for number in compared}),
         notes=notes,
         note_number={note: position for position, note in enumerate(notes, 1)},
-        note_of=_note,
+        note_of=note_of,
         parts=[number for number in every if number.is_compared and not number.is_whole],
         apart=[number for number in every if not number.is_compared],
         models=board.view().models_by_name,
@@ -56,9 +59,11 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
     )
 
 
-def _note(number: Number) -> tuple[str, str, str]:
-    """Return what a reader has to know about a number besides its value: conditions, metric and part."""
-    return number.conditions, number.metric, number.variant
+def _note(entry: Entry, number: Number) -> tuple[str, ...]:
+    """Return what a reader has to know about a number besides its value: conditions, metric, part, name and remarks."""
+    printed = "" if number.model == entry.model else f"printed as {number.model}"
+    named = f"{number.hub_id} {number.hub_id_basis}" if number.hub_id_basis == MATCHED else ""
+    return number.conditions, number.metric, number.variant, printed, named, number.note
 
 
 def _report(board: LiveBoard, title: str) -> str | None:
@@ -67,7 +72,7 @@ def _report(board: LiveBoard, title: str) -> str | None:
         f"Set: {title}\nModel (Hub id): \nValue: \nReporter: \nPart of the set and metric: \nConditions: \n"
         "Source (address, required): \nDate of the source: \n"
     )
-    return discussion_address(board.store_url, f"Published number missing or wrong: {title}".rstrip(": "), body)
+    return report_form(board, f"Published number missing or wrong: {title}".rstrip(": "), body)
 
 
 def slug_pages() -> dict[str, PublishedSet]:

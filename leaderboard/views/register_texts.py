@@ -29,6 +29,8 @@ REGISTER_TEXTS: dict[str, Text] = {
     "register_difference": Text("차이", "Difference"),
     "register_no_numbers": Text("아직 찾은 점수가 없습니다.", "No published score has been found yet."),
     "register_contradicted": Text("{d}점 다름", "{d} points apart"),
+    "register_conflict": Text("모순 있음 (번호 설명 참고)", "contradiction (see its note)"),
+    "register_conflicts_of_parts": Text("부분 점수의 모순", "Contradictions about parts of a set"),
     "register_agree": Text("일치({d}점 차이)", "agree ({d} points apart)"),
     "register_conditions_differ": Text("조건에 따라 {d}점 차이", "{d} points by conditions"),
     "register_single": Text("한 곳만 발표", "one reporter"),

@@ -110,9 +110,47 @@ def test_rows_of_another_length_are_refused(tmp_path: Path, capsys: pytest.Captu
     file = tmp_path / "facts.csv"
     row = ",".join(["x"] * len(COLUMNS))
     file.write_text(f"{','.join(COLUMNS)}\n{row},more\nx,y\n", encoding="utf-8")
-    assert main(str(file), tmp_path / "lineage.json") == 1
+    assert main(str(file), tmp_path / "lineage.json") == 2
     said = capsys.readouterr().err
     assert "row 2: it has more cells" in said and "row 3: it has fewer cells" in said
+    assert not (tmp_path / "lineage.json").exists()
+
+
+def test_file_without_usable_rows_leaves_the_one_of_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "lineage.json"
+    target.write_bytes(LINEAGE.read_bytes())
+    file = tmp_path / "facts.csv"
+    file.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+    assert main(str(file), target) == 2
+    assert "would be lost" in capsys.readouterr().err and target.read_bytes() == LINEAGE.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"model_id": "foo/bar (and 4B)"}, "row 2: model_id"),
+        ({"declared_vs_shown": "agreement not possible"}, "row 2: declared_vs_shown"),
+    ],
+)
+def test_words_that_are_not_understood_are_refused(
+    cells: dict[str, str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "facts.csv"
+    row = dict.fromkeys(COLUMNS, "") | {"model_id": "foo/bar", "maker": "foo"} | cells
+    file.write_text(f"{','.join(COLUMNS)}\n{','.join(row.values())}\n", encoding="utf-8")
+    assert main(str(file), tmp_path / "lineage.json") == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["unknown", "NOT READ", "not known"])
+def test_unknown_is_no_claim(word: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.csv"
+    row = dict.fromkeys(COLUMNS, "") | {"model_id": "foo/bar", "maker": "foo", "vision_encoder_declared": word}
+    row["source_vision_encoder"] = "https://example.org"
+    file.write_text(f"{','.join(COLUMNS)}\n{','.join(row.values())}\n", encoding="utf-8")
+    assert main(str(file), tmp_path / "lineage.json") == 0
+    (entry,) = json.loads((tmp_path / "lineage.json").read_bytes())
+    assert entry["encoder"] == "unknown"
 
 
 def test_class_without_fact_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -143,8 +144,96 @@ def test_model_is_found_by_repository_and_by_printed_name() -> None:
     by_repository = numbers_of_model("LGAI-EXAONE/EXAONE-4.5-33B")
     assert by_repository and by_repository == numbers_of_model("EXAONE 4.5 33B")
     assert numbers_of_model("nobody/unknown-1B") == []
+    for borrowed in ("mallory/GPT-4o", "mallory/EXAONE-4.5-33B", "mallory/VARCO-VISION-14B"):
+        assert numbers_of_model(borrowed) == [], "anybody may give a repository that name"
+    assert model_key("MiniCPM-o-2_6 (8B)") == model_key("openbmb/MiniCPM-o-2.6")
     assert model_key("VARCO-VISION-2.0-14B (25.07.16)") == model_key("NCSOFT/VARCO-VISION-2.0-14B")
     assert model_key("Qwen/Qwen3-VL-8B-Thinking") != model_key("Qwen/Qwen3-VL-8B-Instruct")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"value": "1000000"}, "the value must be a number"),
+        ({"value": "0.0000001"}, "the value must be a number"),
+        ({"value": "9" * 400}, "the value must be a number"),
+        ({"value": "\uff15\uff10"}, "the value must be a number"),
+        ({"source_date": "2026-99-99"}, "source_date"),
+        ({"source_date": "2026-13"}, "source_date"),
+        ({"hub_id": "x/"}, "hub_id"),
+        ({"hub_id": "../../@evil.example/x"}, "hub_id"),
+        ({"hub_id": '"><script>'}, "hub_id"),
+        ({"model": "GPT\u202e4o"}, "model has characters"),
+        ({"note": "a\x00b"}, "note has characters"),
+    ],
+)
+def test_cells_that_no_page_could_show_are_refused(
+    changes: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(_file(tmp_path, ROW, {**ROW, "model": "other", **changes})), target) == 1
+    assert f"row 3: {reason}" in capsys.readouterr().err
+    assert target.read_text(encoding="utf-8").count("\n") == 2
+
+
+@pytest.mark.parametrize("value", ["61.123456", "0.00001", "99999", "-3.5", "80"])
+def test_value_is_written_as_it_was_printed(value: str, tmp_path: Path) -> None:
+    target = tmp_path / "register.csv"
+    file = _file(tmp_path, {**ROW, "value": value})
+    assert main(str(file), target) == 0
+    first = target.read_bytes()
+    (row,) = csv.DictReader(target.read_text(encoding="utf-8").splitlines())
+    assert row["value"] == value and main(str(target), target) == 0 and target.read_bytes() == first
+
+
+def test_file_that_leaves_out_most_numbers_changes_nothing_unless_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(_file(tmp_path, *({**ROW, "model": f"m{n}"} for n in range(20)))), target) == 0
+    before = target.read_bytes()
+    few = str(_file(tmp_path, {**ROW, "model": "m1"}))
+    assert main(few, target) == 2 and target.read_bytes() == before
+    assert "19 of 20 numbers would be lost" in capsys.readouterr().err
+    assert main(few, target, may_lose=True) == 0 and target.read_bytes() != before
+
+
+def test_full_disk_leaves_the_register_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(_file(tmp_path, ROW)), target) == 0
+    before = target.read_bytes()
+
+    def half(path: Path, content: str, **_: str) -> None:
+        path.write_bytes(content.encode()[:20])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="No space"):
+        main(str(_file(tmp_path, {**ROW, "value": "1"})), target)
+    assert target.read_bytes() == before and not list(tmp_path.glob("*.new"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("benchmark,", "value,", 1), "the columns must be"),
+        (lambda text: text.rstrip("\n") + ',"unclosed\n', "line"),
+        (lambda text: text + "x" * 200_000 + "\n", "line"),
+    ],
+)
+def test_file_that_is_no_table_names_the_line(
+    change: Callable[[str], str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _file(tmp_path, ROW, {**ROW, "model": "other"})
+    file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+    assert main(str(file), tmp_path / "register.csv") == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "register.csv").exists()
+
+
+def test_flagged_contradictions_are_shown() -> None:
+    flagged = [number for number in numbers() if number.flag == "conflict" and number.is_whole]
+    shown = {number.identity for _, entry in contradictions() for number in entry.numbers}
+    assert flagged and {number.identity for number in flagged} <= shown
 
 
 def test_downloads_have_every_number() -> None:
