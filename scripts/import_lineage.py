@@ -47,7 +47,7 @@ FACTS = {
 }
 OF_PROJECT = " (project document)"  # the source says so too
 UNREAD = ("", "none", "text only")  # cells without a fact
-NOT_KNOWN = ("not read", "unknown", "not known", "n/a", "?")
+NOT_KNOWN = re.compile(r"not read|(unknown|not known|n/a|none|no|\?)\s*(\(|;|,|$)", re.IGNORECASE)
 MAX_LOST_SHARE = 0.1  # of the models that a file may leave out without --replace
 _SECOND = re.compile(r" \(and (?P<others>[^)]+)\)$")  # "Qwen/Qwen3-VL-2B-Instruct (and Thinking)"
 
@@ -108,11 +108,11 @@ def read(file: Path, before: dict[str, Any]) -> tuple[list[Lineage], list[str]]:
                 continue
             for entry, reasons in entries:
                 refused += [f"row {number}: {reason}" for reason in reasons]
-                known = found.get(entry.model)
+                known = found.get(entry.model.casefold())
                 if known and known[1] != entry:
                     refused.append(f"row {number}: contradicts row {known[0]} about {entry.model}")
                 elif not known:
-                    found[entry.model] = (number, entry)
+                    found[entry.model.casefold()] = (number, entry)
     kept = [entry for _, entry in found.values()]
     return sorted(kept, key=lambda entry: entry.model.casefold()), refused
 
@@ -133,7 +133,7 @@ def _entry(model: str, row: dict[str, str], old: dict[str, Any]) -> tuple[Lineag
     for field, (text_column, source_column) in FACTS.items():
         text = row[text_column].removesuffix(OF_PROJECT)
         facts[field] = None
-        if text in UNREAD or text.casefold().startswith(NOT_KNOWN):
+        if text in UNREAD or NOT_KNOWN.match(text):
             continue
         source = row[source_column]
         if not re.search(SOURCE, source):
@@ -190,7 +190,7 @@ def _origin(fact: Fact | None) -> Origin:
 def _encoder(fact: Fact | None) -> Encoder:
     if fact is None:
         return "unknown"
-    if fact.text.startswith("own") or fact.text.endswith("(own)"):
+    if re.match(r"own\b", fact.text) or fact.text.endswith("(own)"):
         return "own"
     return "unknown" if fact.text.startswith("vision transformer") else "other"
 

@@ -28,8 +28,8 @@ def main(file: str, target: Path = REGISTER, *, may_lose: bool = False) -> int:
     if not accepted:
         print(f"import_register: {file}: no row can be used, so {target.name} stays as it is", file=sys.stderr)
         return 2
-    before = _values(target)
-    after = {number.identity: number.value for number in accepted}
+    before = _numbers(target)
+    after = {number.identity: number for number in accepted}
     lost = len(before.keys() - after.keys())
     if lost > MAX_LOST_SHARE * len(before) and not may_lose:
         print(
@@ -41,7 +41,7 @@ def main(file: str, target: Path = REGISTER, *, may_lose: bool = False) -> int:
     write(accepted, target)
     for identity in sorted(before.keys() | after.keys()):
         if before.get(identity) != after.get(identity):
-            print(f"{' · '.join(filter(None, identity[:5]))}: {before.get(identity, '–')} → {after.get(identity, '–')}")
+            print(f"{' · '.join(filter(None, identity[:5]))}: {_change(before.get(identity), after.get(identity))}")
     print(f"{len(accepted)} numbers in {target.name}, {len(refused)} rows refused")
     return 1 if refused else 0
 
@@ -103,10 +103,20 @@ def replace_file(target: Path, content: str) -> None:
         new.unlink(missing_ok=True)
 
 
-def _values(file: Path) -> dict[tuple[str, ...], float]:
+def _change(before: Number | None, after: Number | None) -> str:
+    """Return what has changed about a number: its value, or other fields."""
+    if before is None or after is None or before.value != after.value:
+        return f"{before.printed if before else '–'} → {after.printed if after else '–'}"
+    old = asdict(before)
+    return ", ".join(
+        f"{name}: {old[name]!r} → {value!r}" for name, value in asdict(after).items() if old[name] != value
+    )
+
+
+def _numbers(file: Path) -> dict[tuple[str, ...], Number]:
     if not file.exists():
         return {}
-    return {number.identity: number.value for number in read(file)[0]}
+    return {number.identity: number for number in read(file)[0]}
 
 
 if __name__ == "__main__":

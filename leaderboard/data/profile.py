@@ -42,7 +42,7 @@ class Profile:
     @property
     def surprises(self) -> list[RankChange]:
         """The comparisons of unseen and public sets in which the model is known to rise or fall."""
-        return [change for change in self.unseen if change.direction != "unknown"]
+        return [change for change in self.unseen if change.direction in ("falls", "rises")]
 
 
 def profile(

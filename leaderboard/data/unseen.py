@@ -13,7 +13,7 @@ from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow, ranked
 
 MIN_MODELS = 3  # measured on both sets; with fewer a difference of ranks says nothing
-Direction = Literal["falls", "rises", "unknown"]
+Direction = Literal["falls", "rises", "stays", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class RankChange:
     @property
     def direction(self) -> Direction:
         """Whether it falls or rises whatever the true ranks are. If the range includes 0, that is unknown."""
+        if self.low == self.high == 0:
+            return "stays"
         if self.low > 0:
             return "falls"
         return "rises" if self.high < 0 else "unknown"

@@ -20,6 +20,7 @@ REGISTER = ASSETS / "register.csv"
 Flag = Literal["ok", "conflict", "doubtful", "not_comparable"]
 ReporterType = Literal["model_maker", "benchmark_maker", "both", "rival_maker", "third_party"]
 COMPARED: tuple[Flag, ...] = ("ok", "conflict")  # the others are shown apart, with the reason
+MAX_CELL, MAX_REPORTER = 1000, 120  # characters
 AGREEMENT = 1.0  # points: reporters whose scores of a model are at most this far apart agree
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}(-[0-9]{2})?")
 _VALUE = re.compile(r"-?[0-9]{1,5}(\.[0-9]{1,6})?")
@@ -122,6 +123,8 @@ def check(row: dict[str, str]) -> Number:
     for name, cell in cells.items():
         if not cell.isprintable():
             raise ValueError(f"{name} has characters that cannot be shown")
+        if len(cell) > MAX_CELL or (name == "reporter" and len(cell) > MAX_REPORTER):
+            raise ValueError(f"{name} is too long: {len(cell)} characters")
     if cells["benchmark"] not in SETS:
         raise ValueError(f"unknown set {cells['benchmark']!r}; sets are in leaderboard/facts/register_sets.py")
     for name in ("model", "reporter", "metric"):

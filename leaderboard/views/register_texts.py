@@ -15,7 +15,7 @@ REGISTER_TEXTS: dict[str, Text] = {
     ),
     "register_note": Text(
         "다른 곳에서 발표한 점수를 모은 것입니다. 이 리더보드가 평가한 점수가 아니며 순위에 넣지 않습니다. 조건이 다른 점수는 서로 비교할 수 없으므로 이름순으로 놓습니다.",
-        "These scores were published elsewhere. We did not measure them, and they enter no ranking. Scores under different conditions cannot be compared, so models are listed by name.",
+        "These scores were published elsewhere. We did not measure them, and they do not enter the ranks of what we measured. Scores under different conditions cannot be compared, so models are listed by name.",
     ),
     "register_sets": Text("벤치마크별", "By set"),
     "register_set": Text("벤치마크", "Set"),
@@ -132,6 +132,7 @@ REGISTER_TEXTS: dict[str, Text] = {
     ),
     "unseen_rises_by": Text("처음 보는 문항에서 {n}계단 올라감", "rises by {n} places on unseen questions"),
     "unseen_rises_one": Text("처음 보는 문항에서 1계단 올라감", "rises by one place on unseen questions"),
+    "unseen_stays": Text("처음 보는 문항에서도 순위가 같음", "keeps its rank on unseen questions"),
     "unseen_unknown": Text("알 수 없음 ({low} ~ {high})", "not known ({low} to {high})"),
     "unseen_none": Text(
         "두 종류의 세트로 모두 직접 평가한 모델이 아직 {n}개가 되지 않습니다.",

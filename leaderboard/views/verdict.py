@@ -11,6 +11,8 @@ MAX_NAMED = 4  # benchmarks that the sentence names
 def change_in_words(change: RankChange, language: Language) -> str:
     """Return how far a model rises or falls on unseen questions."""
     low, high = change.places
+    if change.direction == "stays":
+        return text("unseen_stays", language)
     if change.direction == "unknown":
         return text("unseen_unknown", language, low=signed(change.low), high=signed(change.high))
     if low == high == 1:

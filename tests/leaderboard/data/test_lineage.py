@@ -142,7 +142,7 @@ def test_words_that_are_not_understood_are_refused(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word", ["unknown", "NOT READ", "not known"])
+@pytest.mark.parametrize("word", ["unknown", "NOT READ", "not known", "n/a", "no", "None"])
 def test_unknown_is_no_claim(word: str, tmp_path: Path) -> None:
     file = tmp_path / "facts.csv"
     row = dict.fromkeys(COLUMNS, "") | {"model_id": "foo/bar", "maker": "foo", "vision_encoder_declared": word}
