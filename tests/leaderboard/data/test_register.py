@@ -95,7 +95,7 @@ def test_second_import_prints_only_what_changed(tmp_path: Path, capsys: pytest.C
     capsys.readouterr()
     assert main(str(_file(tmp_path, ROW | {"value": "72"}, ROW | {"model": "Other"})), target) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "K-Viscuit · all · accuracy (%) · Example 7B · A reader: 71.5 → 72.0",
+        "K-Viscuit · all · accuracy (%) · Example 7B · A reader: 71.5 → 72",
         "2 numbers in register.csv, 0 rows refused",
     ]
 
