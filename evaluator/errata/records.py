@@ -17,6 +17,8 @@ from submissions.records.errata import Erratum
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.private import PrivateStore
 
+MIN_TOLD = 3  # characters of an answer that a reason may not have
+
 
 @dataclass(frozen=True)
 class Change:
@@ -73,7 +75,8 @@ def add_erratum(
     number = len(before.made) + 1
     correction = Correction(change.item, change.answer)
     after = Corrections((*before.made, correction))
-    _check_change(benchmark, items, before, after)
+    corrected = _check_change(benchmark, items, before, after)
+    _check_reason(change, items)
     try:
         erratum = Erratum(
             benchmark=benchmark.name,
@@ -89,7 +92,7 @@ def add_erratum(
     except ValidationError as error:
         raise DataError(f"not an erratum: {first_error(error)}") from None
     try:
-        check_public([erratum.to_bytes()], items, source.path)
+        check_public([erratum.to_bytes()], [*items, *corrected], source.path)
     except LeakError as error:
         raise DataError(f"the reason and the item's id are public, and they have {error}") from None
 
@@ -103,12 +106,32 @@ def add_erratum(
     return after
 
 
-def _check_change(benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections) -> None:
-    """Raise DataError if the last correction names no item, changes nothing or gives an answer that is not possible."""
+def _check_reason(change: Change, items: Sequence[Item]) -> None:
+    """Raise DataError if what becomes public cannot be shown, or has the item's old or new answer."""
+    if not (change.reason.isprintable() and change.item.isprintable()):
+        raise DataError("the reason and the item's id are public, and they have characters that cannot be shown")
+    told = _folded(change.reason)
+    for answer in (change.answer, *(item.answer for item in items if item.id == change.item)):
+        if answer and len(_folded(answer)) >= MIN_TOLD and _folded(answer) in told:
+            raise DataError("the reason is public, and it has the answer of the item")
+
+
+def _folded(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _check_change(
+    benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections
+) -> Sequence[Item]:
+    """Return the corrected items.
+
+    Raises DataError if the last correction names no item, changes nothing or gives an answer that is not possible.
+    """
     last = after.made[-1]
     corrected = after.apply(benchmark, items)  # it raises DataError if the item or its answer is not possible
     if corrected == before.apply(benchmark, items):
         raise DataError(f"item {last.item!r} is withdrawn already" if last.answer is None else "nothing would change")
+    return corrected
 
 
 def _path(correction: str) -> str:

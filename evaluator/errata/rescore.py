@@ -1,5 +1,6 @@
 """Score stored answers again after an erratum, or when a benchmark has a new metric, without running a model."""
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from submissions.operator.retirement import is_retired
 from submissions.records.errata import Moved, errata_in, version_without
 from submissions.records.index_rows import BoardRow
 from submissions.records.result import Earlier, EvalResult
-from submissions.records.signed_statement import sign
+from submissions.records.signed_statement import key_id, private_key, sign
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import board_reader, with_result
 from submissions.store.private import PrivateStore
@@ -58,8 +59,9 @@ class Rescoring:
         self._version = source.corrections.version_of(benchmark)
         self._secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
         snapshot = store.snapshot()
-        signed = any(EvalResult.statement_path_of(row.key) in snapshot.files for row in self._rows(snapshot))
-        if signed and not settings.signing_key:
+        statements = [EvalResult.statement_path_of(row.key) for row in self._rows(snapshot)]
+        signed = next((path for path in statements if path in snapshot.files), None)
+        if signed and not _is_signed_with(store.read(signed, snapshot.head), settings):
             raise SettingsError("the results are signed: set HANNUN_SIGNING_KEY to the same key, to sign them again")
 
     def run(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> Rescored:
@@ -187,6 +189,14 @@ class Rescoring:
         """Return the headline of a result before the newest erratum, or None if it was measured since then."""
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         return result.earlier[-1].scores.get(result.headline) if result.earlier else None
+
+
+def _is_signed_with(envelope: bytes, settings: Settings) -> bool:
+    """Return whether the installation's key has signed a statement."""
+    if settings.signing_key is None:
+        return False
+    own = key_id(private_key(settings.signing_key.get_secret_value()).public_key())
+    return own in [signature.get("keyid") for signature in json.loads(envelope)["signatures"]]
 
 
 def moves(benchmark: Benchmark, pairs: Sequence[tuple[BoardRow, float]], retired: Callable[[str], bool]) -> list[Moved]:

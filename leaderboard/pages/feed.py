@@ -28,7 +28,8 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         and organisation in ("", r.row.model.partition("/")[0], r.row.organisation)
     )
     rows = heapq.nsmallest(MAX_ROWS, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
-    corrected = [one for one in view.errata if benchmark in ("", one.benchmark) and not model and not organisation]
+    chosen = [one for one in view.errata if benchmark in ("", one.benchmark) and not model and not organisation]
+    corrected = sorted(chosen, key=lambda one: one.since)
     limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
     names = [BENCHMARKS[benchmark].card.title if benchmark else "", model, organisation]
     moments = {r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC) for r in rows}

@@ -64,6 +64,11 @@ def open_private_queue_store(settings: Settings) -> Store:
         raise SettingsError(
             f"set HANNUN_PRIVATE_QUEUE to a folder, or to a private dataset ({DATASETS}OWNER/NAME), for private evaluations"
         )
+    for other in (settings.store, settings.private_store):
+        if absolute(url) == absolute(other):
+            raise SettingsError(
+                f"private evaluations would be in {other}: set HANNUN_PRIVATE_QUEUE to a store of its own"
+            )
     store = open_store(url, settings)
     if url.startswith(DATASETS):
         repo = url.removeprefix(DATASETS).partition("@")[0]

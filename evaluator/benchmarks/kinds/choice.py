@@ -163,7 +163,7 @@ class Choice(Benchmark):
         if answer not in item.choices:
             raise ValueError("the answer must be the text of one of its choices")
         if answer == item.choices[0]:
-            raise ValueError("that is its answer already")
+            return item
         right = item.choices.index(answer)
         order = [right, *(place for place in range(len(item.choices)) if place != right)]  # the right one is first
         letters = tuple(order.index(place) for place in choice_order(item, 0))

@@ -132,8 +132,10 @@ def test_answers_stay_private(evaluated: Settings, private: PrivateStore) -> Non
         (["{id}", "--withdraw", "--reason", "  "], "give a reason"),
         (["{id}", "--withdraw", "--reason", "x" * 201], "reason: String should have at most 200 characters"),
         (["{id}", "--answer", "no such choice", "--reason", "x"], "the text of one of its choices"),
-        (["{id}", "--answer", "{answer}", "--reason", "x"], "that is its answer already"),
-        (["{id}", "--withdraw", "--reason", "the choice {answer} is doubtful"], "a piece of item"),
+        (["{id}", "--answer", "{answer}", "--reason", "x"], "nothing would change"),
+        (["{id}", "--withdraw", "--reason", "a\x1b[31m"], "characters that cannot be shown"),
+        (["{id}", "--answer", "{other}", "--reason", "it is {other}"], "has the answer"),
+        (["{id}", "--withdraw", "--reason", "the choice {answer} is doubtful"], "has the answer"),
     ],
 )
 def test_wrong_erratum_is_refused_and_nothing_is_scored_again(
@@ -142,7 +144,7 @@ def test_wrong_erratum_is_refused_and_nothing_is_scored_again(
     item = items()[0]
     store = open_store(evaluated.store)
     head = store.head()
-    given = [text.format(id=item.id, answer=item.choices[0]) for text in arguments]
+    given = [text.format(id=item.id, answer=item.choices[0], other=item.choices[1]) for text in arguments]
     assert evaluator(["errata", "add", NAME, *given]) == 2
     error = capsys.readouterr().err
     assert message in error and "Traceback" not in error
@@ -154,6 +156,16 @@ def test_second_withdrawal_of_an_item_is_refused(evaluated: Settings, capsys: py
     assert withdraw(items()[0].id) == 2
     assert "is withdrawn already" in capsys.readouterr().err
     assert len(errata_of(open_store(evaluated.store))) == 1
+
+
+def test_erratum_can_be_undone(evaluated: Settings) -> None:
+    store = open_store(evaluated.store)
+    before = {model: row.score for model, row in rows_of(store).items()}
+    item = items()[0]
+    assert withdraw(item.id) == 0
+    assert evaluator(["errata", "add", NAME, item.id, "--answer", item.choices[0], "--reason", "it was right"]) == 0
+    assert {model: row.score for model, row in rows_of(store).items()} == before
+    assert {row.n for row in rows_of(store).values()} == {len(items())}
 
 
 def test_row_without_stored_answers_keeps_its_version_and_has_no_rank(
