@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from evaluator.core.files import replace_file
 from leaderboard.facts.lineage import LINEAGE, SOURCE, Agreement, Encoder, Fact, Lineage, Origin
-from scripts.import_register import replace_file, rows_of
+from scripts.import_register import FIRST_ROW, STAYS, loss_of, rows_of, run
 
-FIRST_ROW = 2  # as spreadsheets count: the first line has the names of the columns
 COLUMNS = [
     "model_id",
     "maker",
@@ -48,7 +48,6 @@ FACTS = {
 OF_PROJECT = " (project document)"  # the source says so too
 UNREAD = ("", "none", "text only")  # cells without a fact
 NOT_KNOWN = re.compile(r"not read|(unknown|not known|n/a|none|no|\?)\s*(\(|;|,|$)", re.IGNORECASE)
-MAX_LOST_SHARE = 0.1  # of the models that a file may leave out without --replace
 _SECOND = re.compile(r" \(and (?P<others>[^)]+)\)$")  # "Qwen/Qwen3-VL-2B-Instruct (and Thinking)"
 
 
@@ -62,15 +61,12 @@ def main(file: str, target: Path = LINEAGE, *, may_lose: bool = False) -> int:
     for reason in refused:
         print(f"import_lineage: {file}: {reason}", file=sys.stderr)
     after = {one.model: one.model_dump(exclude_defaults=True) for one in accepted}
-    lost = len(before.keys() - after.keys())
-    if not after or (lost > MAX_LOST_SHARE * len(before) and not may_lose):
-        print(
-            f"import_lineage: {file}: {lost} of {len(before)} models would be lost, so {target.name} stays as it is; if "
-            "that is meant, add --replace",
-            file=sys.stderr,
-        )
+    loss = loss_of(before.keys(), after.keys())
+    if loss and not (after and may_lose):
+        print(f"import_lineage: {file}: {loss} models would be lost, {STAYS.format(target.name)}", file=sys.stderr)
         return 2
-    replace_file(target, json.dumps(list(after.values()), ensure_ascii=False, indent=1) + "\n")
+    content = json.dumps(list(after.values()), ensure_ascii=False, indent=1) + "\n"
+    replace_file(target, content.encode())
     for model in [*after, *(before.keys() - after.keys())]:
         if model not in before:
             print(f"{model}: new")
@@ -210,10 +206,4 @@ def _agreement(verdict: str) -> Agreement:
 
 
 if __name__ == "__main__":
-    given = [argument for argument in sys.argv[1:] if argument != "--replace"]
-    if len(given) != 1:
-        sys.exit("usage: python -m scripts.import_lineage FILE [--replace]")
-    try:
-        sys.exit(main(given[0], may_lose="--replace" in sys.argv))
-    except OSError as error:
-        sys.exit(f"import_lineage: nothing written: {error}")
+    run("import_lineage", main)

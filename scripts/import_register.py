@@ -7,13 +7,16 @@ the others are written; the exit status is then 1. It can be run again, and prin
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import asdict
 from pathlib import Path
+from typing import NoReturn
 
+from evaluator.core.files import replace_file
 from leaderboard.facts.register import COLUMNS, REGISTER, Number, check
 
-MAX_LOST_SHARE = 0.1  # of the numbers that a file may leave out without --replace
+MAX_LOST_SHARE = 0.1  # of the entries that a file may leave out without --replace
+STAYS = "so {} stays as it is; if that is meant, add --replace"
 FIRST_ROW = 2  # as spreadsheets count: the first line has the names of the columns
 
 
@@ -30,13 +33,9 @@ def main(file: str, target: Path = REGISTER, *, may_lose: bool = False) -> int:
         return 2
     before = _numbers(target)
     after = {number.identity: number for number in accepted}
-    lost = len(before.keys() - after.keys())
-    if lost > MAX_LOST_SHARE * len(before) and not may_lose:
-        print(
-            f"import_register: {file}: {lost} of {len(before)} numbers would be lost, so {target.name} stays as it is; if "
-            "that is meant, add --replace",
-            file=sys.stderr,
-        )
+    loss = loss_of(before.keys(), after.keys())
+    if loss and not may_lose:
+        print(f"import_register: {file}: {loss} numbers would be lost, {STAYS.format(target.name)}", file=sys.stderr)
         return 2
     write(accepted, target)
     for identity in sorted(before.keys() | after.keys()):
@@ -90,17 +89,26 @@ def write(numbers: list[Number], target: Path) -> None:
     writer.writeheader()
     for number in sorted(numbers, key=lambda number: number.identity):
         writer.writerow({**asdict(number), "value": number.printed})
-    replace_file(target, content.getvalue())
+    replace_file(target, content.getvalue().encode())
 
 
-def replace_file(target: Path, content: str) -> None:
-    """Write a whole file in one step, so that a full disk leaves the one of before."""
-    new = target.with_name(f"{target.name}.new")
+def loss_of(before: Set[object], after: Set[object]) -> str | None:
+    """Return how many entries a file leaves out, as "19 of 20", if it has none or is most likely a part of a file."""
+    lost = len(before - after)
+    if after and lost <= MAX_LOST_SHARE * len(before):
+        return None
+    return f"{lost} of {len(before)}"
+
+
+def run(name: str, importer: Callable[..., int]) -> NoReturn:
+    """Run an importer with the arguments of the command line: FILE and, if entries may be lost, --replace."""
+    given = [argument for argument in sys.argv[1:] if argument != "--replace"]
+    if len(given) != 1:
+        sys.exit(f"usage: python -m scripts.{name} FILE [--replace]")
     try:
-        new.write_text(content, encoding="utf-8", newline="")
-        new.replace(target)
-    finally:
-        new.unlink(missing_ok=True)
+        sys.exit(importer(given[0], may_lose="--replace" in sys.argv))
+    except OSError as error:
+        sys.exit(f"{name}: nothing written: {error}")
 
 
 def _change(before: Number | None, after: Number | None) -> str:
@@ -120,10 +128,4 @@ def _numbers(file: Path) -> dict[tuple[str, ...], Number]:
 
 
 if __name__ == "__main__":
-    given = [argument for argument in sys.argv[1:] if argument != "--replace"]
-    if len(given) != 1:
-        sys.exit("usage: python -m scripts.import_register FILE [--replace]")
-    try:
-        sys.exit(main(given[0], may_lose="--replace" in sys.argv))
-    except OSError as error:
-        sys.exit(f"import_register: nothing written: {error}")
+    run("import_register", main)

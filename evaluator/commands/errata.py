@@ -11,9 +11,10 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.commands.console import shown_progress
 from evaluator.core.errors import DataError
+from evaluator.datasets.corrections import Correction
 from evaluator.datasets.source import Source, configured_source
-from evaluator.errata.records import Change, add_erratum, read_corrections, read_errata
-from evaluator.errata.rescore import Rescored, Rescoring
+from evaluator.errata.records import add_erratum, read_corrections, read_errata
+from evaluator.errata.rescore import Rescored, Rescoring, check_signing_key
 from submissions.config.settings import Settings, load_settings
 from submissions.records.request import Status
 from submissions.store.index import queue_reader
@@ -49,18 +50,19 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
     """Add an erratum if that is asked for, and score stored answers again."""
     store = open_store(settings.store, settings)
     private = open_private_store(settings)
+    items = benchmark.load(source.path)
+    check_signing_key(benchmark, source, store, settings)
     if args.step == "add":
         reason = args.reason.strip()
         if not reason:
             raise DataError("give a reason, which will be public: --reason TEXT")
-        Rescoring(benchmark, source, store, private, settings)  # it raises if the results could not be scored again
-        change = Change(args.item, None if args.withdraw else args.answer, reason)
-        corrections = add_erratum(store, private, benchmark, source, benchmark.load(source.path), change)
+        correction = Correction(args.item, None if args.withdraw else args.answer)
+        corrections = add_erratum(store, private, benchmark, source, items, correction, reason)
         print(f"{benchmark.name} on {source.split} is now version {corrections.version_of(benchmark)}")
     else:
         corrections = read_corrections(store, private, benchmark.name, source.split)
     corrected = replace(source, corrections=corrections)
-    rescoring = Rescoring(benchmark, corrected, store, private, settings)
+    rescoring = Rescoring(benchmark, corrected, items, store, private, settings)
     with shown_progress() as show:
         rescored = rescoring.run(lambda done, total: show("score", done, total))
     _print(rescored)

@@ -25,6 +25,16 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
     return name
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file in one step: readers never find a part of it, and a full disk leaves the file of before."""
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        new.write_bytes(content)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
 def check_new_folder(folder: Path) -> None:
     """Check that a folder can be created, before the long work of filling it.
 

@@ -15,14 +15,14 @@ CANARY = "canary.txt"  # a file beside the items with a line that occurs nowhere
 
 def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) -> None:
     """Raise LeakError if a JSON record contains the canary or a piece of an item's question, answer, choices or extra."""
-    texts = [_folded(text) for record in records for text in _strings(json.loads(record))]
+    texts = [folded(text) for record in records for text in _strings(json.loads(record))]
     pieces = {text[i : i + MIN_LEAK_LENGTH] for text in texts for i in range(len(text) - MIN_LEAK_LENGTH + 1)}
     canary = data / CANARY
-    if canary.is_file() and any(_folded(canary.read_text(encoding="utf-8")) in text for text in texts):
+    if canary.is_file() and any(folded(canary.read_text(encoding="utf-8")) in text for text in texts):
         raise LeakError("the canary of the test set")
     for item in items:
         for private in (item.question, item.answer, *item.choices, *_strings(list(item.extra.values()))):
-            text = _folded(private)
+            text = folded(private)
             if any(text[i : i + MIN_LEAK_LENGTH] in pieces for i in range(len(text) - MIN_LEAK_LENGTH + 1)):
                 raise LeakError(f"a piece of item {item.id}")
 
@@ -39,6 +39,6 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Return a text without case and white space, so that a line break cannot hide a leak."""
     return "".join(text.split()).casefold()

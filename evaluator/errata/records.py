@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import ValidationError
 
@@ -10,7 +9,7 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError, LeakError
 from evaluator.datasets.corrections import Correction, Corrections
-from evaluator.datasets.leak_check import check_public
+from evaluator.datasets.leak_check import check_public, folded
 from evaluator.datasets.source import Source
 from submissions.records.base import first_error
 from submissions.records.errata import Erratum
@@ -18,15 +17,6 @@ from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.private import PrivateStore
 
 MIN_TOLD = 3  # characters of an answer that a reason may not have
-
-
-@dataclass(frozen=True)
-class Change:
-    """An erratum as the operator gives it: another answer, or None to withdraw the item, and the public reason."""
-
-    item: str
-    answer: str | None
-    reason: str
 
 
 def read_errata(store: Store, benchmark: str, split: str, snapshot: Snapshot | None = None) -> list[Erratum]:
@@ -64,28 +54,32 @@ def _correction(erratum: Erratum, private: PrivateStore) -> Correction:
 
 
 def add_erratum(
-    store: Store, private: PrivateStore, benchmark: Benchmark, source: Source, items: Sequence[Item], change: Change
+    store: Store,
+    private: PrivateStore,
+    benchmark: Benchmark,
+    source: Source,
+    items: Sequence[Item],
+    correction: Correction,
+    reason: str,
 ) -> Corrections:
-    """Record an erratum and return all corrections of the set.
+    """Record an erratum with its public reason, and return all corrections of the set.
 
     `items` are those of the uncorrected set. Raises DataError if the item does not exist or cannot have that answer, or
     the reason quotes the set; and StoreError if a store fails.
     """
     before = read_corrections(store, private, benchmark.name, source.split)
-    number = len(before.made) + 1
-    correction = Correction(change.item, change.answer)
     after = Corrections((*before.made, correction))
-    corrected = _check_change(benchmark, items, before, after)
-    _check_reason(change, items)
+    corrected = _corrected(benchmark, items, before, after)
+    _check_reason(reason, correction, items)
     try:
         erratum = Erratum(
             benchmark=benchmark.name,
             split=source.split,
-            number=number,
+            number=len(after.made),
             correction=secrets.token_hex(16),
-            item=change.item,
-            withdrawn=change.answer is None,
-            reason=change.reason,
+            item=correction.item,
+            withdrawn=correction.answer is None,
+            reason=reason,
             since=store.now(),
             version=after.version_of(benchmark),
         )
@@ -106,23 +100,18 @@ def add_erratum(
     return after
 
 
-def _check_reason(change: Change, items: Sequence[Item]) -> None:
+def _check_reason(reason: str, correction: Correction, items: Sequence[Item]) -> None:
     """Raise DataError if what becomes public cannot be shown, or has the item's old or new answer."""
-    if not (change.reason.isprintable() and change.item.isprintable()):
+    if not (reason.isprintable() and correction.item.isprintable()):
         raise DataError("the reason and the item's id are public, and they have characters that cannot be shown")
-    told = _folded(change.reason)
-    for answer in (change.answer, *(item.answer for item in items if item.id == change.item)):
-        if answer and len(_folded(answer)) >= MIN_TOLD and _folded(answer) in told:
+    told = folded(reason)
+    old_answers = [item.answer for item in items if item.id == correction.item]
+    for answer in (correction.answer or "", *old_answers):
+        if len(folded(answer)) >= MIN_TOLD and folded(answer) in told:
             raise DataError("the reason is public, and it has the answer of the item")
 
 
-def _folded(text: str) -> str:
-    return "".join(text.split()).casefold()
-
-
-def _check_change(
-    benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections
-) -> Sequence[Item]:
+def _corrected(benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections) -> Sequence[Item]:
     """Return the corrected items.
 
     Raises DataError if the last correction names no item, changes nothing or gives an answer that is not possible.

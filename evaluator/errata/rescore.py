@@ -41,28 +41,39 @@ class Rescored:
     moved: Sequence[Moved]
 
 
+def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settings: Settings) -> None:
+    """Raise SettingsError if the results on a set are signed and there is no key to sign them again."""
+    snapshot = store.snapshot()
+    rows = _measured(benchmark, source, board_reader(store).read(snapshot)[0])
+    statements = [EvalResult.statement_path_of(row.key) for row in rows]
+    signed = next((path for path in statements if path in snapshot.files), None)
+    if signed and not _is_signed_with(store.read(signed, snapshot.head), settings):
+        raise SettingsError("the results are signed: set HANNUN_SIGNING_KEY to the same key, to sign them again")
+
+
 class Rescoring:
     """Bring all results on a set to its newest errata. It can be interrupted and repeated."""
 
     def __init__(
-        self, benchmark: Benchmark, source: Source, store: Store, private: PrivateStore, settings: Settings
+        self,
+        benchmark: Benchmark,
+        source: Source,
+        asked: Sequence[Item],
+        store: Store,
+        private: PrivateStore,
+        settings: Settings,
     ) -> None:
-        """Prepare it. `source` has all corrections of the set.
-
-        Raises DataError if the set cannot be read, SettingsError if the results are signed and there is no key to sign
-        them again, StoreError if the store fails.
-        """
-        self._benchmark, self._source = benchmark, source
-        self._store, self._private, self._settings = store, private, settings
-        self._asked = benchmark.load(source.path)
-        self._items = source.corrections.apply(benchmark, self._asked)
+        """Prepare it. `source` has all corrections of the set, `asked` are its items without them."""
+        self._benchmark = benchmark
+        self._source = source
+        self._asked = asked
+        self._items = source.corrections.apply(benchmark, asked)
         self._version = source.corrections.version_of(benchmark)
+        self._store = store
+        self._private = private
+        self._settings = settings
+        self._reader = board_reader(store)
         self._secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
-        snapshot = store.snapshot()
-        statements = [EvalResult.statement_path_of(row.key) for row in self._rows(snapshot)]
-        signed = next((path for path in statements if path in snapshot.files), None)
-        if signed and not _is_signed_with(store.read(signed, snapshot.head), settings):
-            raise SettingsError("the results are signed: set HANNUN_SIGNING_KEY to the same key, to sign them again")
 
     def run(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> Rescored:
         """Score all results again that are of an earlier version or lack a metric, then record who moved.
@@ -84,15 +95,7 @@ class Rescoring:
         return Rescored(done, left, self._record_moves(len(left)))
 
     def _rows(self, snapshot: Snapshot) -> list[BoardRow]:
-        """Return the results on this set that were measured here with the current prompt and scoring rule."""
-        return [
-            row
-            for row in board_reader(self._store).read(snapshot)[0]
-            if row.benchmark == self._benchmark.name
-            and row.split == self._source.split
-            and row.kind == "verified"
-            and version_without(row.benchmark_version) == self._benchmark.version
-        ]
+        return _measured(self._benchmark, self._source, self._reader.read(snapshot)[0])
 
     def _lacks(self, row: BoardRow) -> bool:
         """Return whether a result lacks a metric that the benchmark declares. Not every result can have all of them."""
@@ -189,6 +192,18 @@ class Rescoring:
         """Return the headline of a result before the newest erratum, or None if it was measured since then."""
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         return result.earlier[-1].scores.get(result.headline) if result.earlier else None
+
+
+def _measured(benchmark: Benchmark, source: Source, rows: Iterable[BoardRow]) -> list[BoardRow]:
+    """Return the results on a set that were measured here with the current prompt and scoring rule."""
+    return [
+        row
+        for row in rows
+        if row.benchmark == benchmark.name
+        and row.split == source.split
+        and row.kind == "verified"
+        and version_without(row.benchmark_version) == benchmark.version
+    ]
 
 
 def _is_signed_with(envelope: bytes, settings: Settings) -> bool:

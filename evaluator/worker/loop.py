@@ -17,7 +17,6 @@ from evaluator.worker.backup import remove_answers_except
 from evaluator.worker.edition import EditionUpdates
 from evaluator.worker.launchers import make_launcher
 from evaluator.worker.pause import HostFaultPause
-from submissions.config.logs import hide_in_logs
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.open import open_queue
@@ -149,10 +148,7 @@ class Worker:
     def _claim(self) -> EvalRequest | None:
         if self.stopped.is_set() or self.pause.is_active or self._private_is_pending():
             return None
-        request = self._queue.claim(self._name, self._now(), BENCHMARKS)
-        if request and self._queue.is_private:
-            hide_in_logs(request.key, request.model_id)
-        return request
+        return self._queue.claim(self._name, self._now(), BENCHMARKS)
 
     def _raise_store_error(self, ended: Iterable[Future[None]], *, last: bool) -> None:
         """Re-raise the StoreError of a run if no other run is left, else log it."""

@@ -16,7 +16,7 @@ from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.config.settings import Settings
 from submissions.operator.code_approval import find_approval
 from submissions.records.request import EvalRequest
-from submissions.store.open import open_store
+from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import SettingsError
 from submissions.texts.failure_codes import FailureCode
@@ -25,16 +25,17 @@ from submissions.texts.failure_codes import FailureCode
 def prepare_task(
     request: EvalRequest,
     settings: Settings,
+    store: Store,
     private: PrivateStore,
     stop: threading.Event,
     devices: Sequence[str] | None = None,
 ) -> Task:
     """Fetch a request's model and return its task.
 
-    Approvals and errata are read from the public store, for private evaluations too. `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees. Raises EvaluationError if the
-    model cannot be fetched or its code may not run, EvaluationStopped once `stop` is set, StoreError if a store fails.
+    `store` is the public one, which has approvals and errata for private evaluations too. `devices` are names as in
+    CUDA_VISIBLE_DEVICES, by default those that this process sees. Raises EvaluationError if the model cannot be fetched or
+    its code may not run, EvaluationStopped once `stop` is set, StoreError if a store fails.
     """
-    store = open_store(settings.store, settings)
     api = api_options(request, settings)
     try:
         check_sent(request.benchmark, api, settings)

@@ -29,7 +29,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
 from submissions.records.signed_statement import sign
-from submissions.store.open import open_store
+from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 
@@ -43,11 +43,14 @@ def publish(
     task: Task,
     items: Sequence[Item],
     queue: Queue,
+    public: Store,
     private: PrivateStore,
     settings: Settings,
     interrupted: threading.Event,
 ) -> None:
     """Save details and scores, then publish the result of a claimed request.
+
+    `public` is the public store, which is that of the queue unless its evaluations are private.
 
     Store errors, for example a replaced token, are retried until `interrupted` is set, because the answers took hours of
     GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and
@@ -58,15 +61,13 @@ def publish(
     scores = ItemScores.of(task.benchmark, items, evaluation.details, request.submitted_by)
     secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
 
-    public = open_store(settings.store, settings) if queue.is_private else queue.store
-
     def attempt() -> None:
         result = evaluation.result
         save_details(private, request.key, evaluation.details, secret)
         if scores:
             save_item_scores(private, request.key, scores)
             if not queue.is_private:
-                result = with_pairs(result, scores, queue.store, private)
+                result = with_pairs(result, scores, public, private)
         statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
         answers = public_answers(task.benchmark, task.source, evaluation.details, blind=task.blind)
         queue.publish(request, result, queue.store.now(), statement, answers)

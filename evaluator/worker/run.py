@@ -19,13 +19,12 @@ from evaluator.worker.heartbeat import Heartbeat
 from evaluator.worker.prepare import prepare_task
 from evaluator.worker.publish import offer, publish
 from evaluator.worker.work_dir import prepare_work_dir
-from submissions.config.logs import hide_in_logs
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.open import open_queue
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
-from submissions.store.open import open_private_store
+from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import LostLeaseError, SettingsError, StoreError
 from submissions.texts.failure_codes import FailureCode
@@ -47,8 +46,6 @@ class ClaimedRun:
         devices: Sequence[str] | None = None,
     ) -> None:
         """Prepare the run. `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees."""
-        if queue.is_private:
-            hide_in_logs(request.key, request.model_id)
         self._settings, self._queue, self._private = settings, queue, private
         self._request, self._shard, self._devices = request, shard, devices
         self._job_dir = settings.work_dir / (f"{request.key}.{shard.number}" if shard else request.key)
@@ -95,7 +92,8 @@ class ClaimedRun:
         deadline.start()
         try:
             self._backup.restore()
-            task = prepare_task(self._request, self._settings, self._private, self._interrupted, self._devices)
+            public = open_store(self._settings.store, self._settings) if self._queue.is_private else self._queue.store
+            task = prepare_task(self._request, self._settings, public, self._private, self._interrupted, self._devices)
             if self._queue.is_private:  # a withdrawn evaluation must leave no answers behind
                 task = replace(task, cache=None)
             heartbeat.stage = Stage.LOAD
@@ -127,7 +125,7 @@ class ClaimedRun:
                 log.warning("%s: its server failed%s; the built-in engine runs it", key, self._reason(error))
                 evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))
             heartbeat.stage = Stage.PUBLISH
-            publish(evaluation, task, items, self._queue, self._private, self._settings, self._interrupted)
+            publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
             remove_path(self._job_dir)
             if not self._queue.is_private:
                 offer(self._request, evaluation.result, self._settings)
@@ -218,7 +216,7 @@ def failure_code(error: Exception) -> FailureCode:
 
 
 def take_over(settings: Settings, claim: str, shard: Shard | None = None, *, is_private: bool = False) -> ClaimedRun:
-    """Return the run of a request that a launcher has claimed, given as `KEY:NONCE`, from the private queue or the public one.
+    """Return the run of a request that a launcher has claimed in the public or the private queue, given as `KEY:NONCE`.
 
     Raises LostLeaseError if another worker holds the lease, QueueError if the request does not exist, SandboxError
     without a sandbox, SettingsError for unusable settings, and StoreError if a store fails.

@@ -1,7 +1,6 @@
 """Write the reading board to files, for a static Space or any file host. Only what changed is written again."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.files import replace_file
 from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file, public_items
 from leaderboard.data.export import FORMATS, REGISTER_FORMATS, rows_to_csv
@@ -92,7 +92,7 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     changed = [file for name, file in files.items() if before.get(name) != digests[name] or not (out / name).exists()]
     # A build that is interrupted repeats what it has not finished.
     kept = {name: digest if digests.get(name) == digest else "" for name, digest in before.items()}
-    _replace(manifest, json.dumps(kept).encode())
+    replace_file(manifest, json.dumps(kept).encode())
     for done in _write_all(board, changed, out):
         if progress:
             progress(done, len(changed))
@@ -101,7 +101,7 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
         (out / name).unlink(missing_ok=True)
         with suppress(OSError):  # the folder has other files
             (out / name).parent.rmdir()
-    _replace(manifest, json.dumps(digests, sort_keys=True).encode())
+    replace_file(manifest, json.dumps(digests, sort_keys=True).encode())
     return Built([file.name for file in changed], removed, len(files))
 
 
@@ -151,14 +151,7 @@ def _write(file: File, out: Path) -> None:
     if content is not None:
         path = out / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, content)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file in one step, so that readers and later builds never find a part of it."""
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
-    new.write_bytes(content)
-    new.replace(path)
+        replace_file(path, content)
 
 
 def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:

@@ -20,7 +20,8 @@ Origin = Literal["scratch", "own", "other", "unknown"]
 Encoder = Literal["own", "other", "none", "unknown"]
 # Whether what was declared and what configuration, code or tensors show agree.
 Agreement = Literal["agree", "code_only", "shape_only", "differs", "not_checked"]
-SOURCE = r"^[^:]*https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"  # addresses, with or without remarks, or a document of ours
+# Addresses, with or without remarks, or a document of this project.
+SOURCE = r"^[^:]*https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"
 Source = Annotated[str, Field(max_length=300, pattern=SOURCE)]
 _ADDRESS = re.compile(r"https://[^\s;\"'<>]+")
 

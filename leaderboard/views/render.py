@@ -15,10 +15,8 @@ from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
 from leaderboard.data.export import KST
 from leaderboard.data.memory import Card, cards_that_fit
-from leaderboard.data.profile import Profile
 from leaderboard.data.query import SIZES, maker_words, search_words, size_of
 from leaderboard.data.ranking import RankedRow, rank_text
-from leaderboard.data.unseen import RankChange
 from leaderboard.facts.licences import Commercial, commercial_use, licence_of
 from leaderboard.facts.lineage import Encoder, Origin, encoder_of, origin_of
 from leaderboard.views.location import style_sheet
@@ -125,12 +123,6 @@ def _environment(language: Language) -> Environment:
         key = f"{kind}_{value}"
         return text(key, language) if key in TEXTS else value
 
-    def in_words(change: RankChange) -> str:
-        return change_in_words(change, language)
-
-    def standing(profile: Profile, *, with_counts: bool) -> str:
-        return verdict(profile, language, with_counts=with_counts)
-
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -165,10 +157,10 @@ def _environment(language: Language) -> Environment:
         origin_choices=[(one, text(f"origin_{one}", language)) for one in get_args(Origin)],
         encoder_choices=[(one, text(f"encoder_{one}", language)) for one in get_args(Encoder)],
         cards_that_fit=cards_that_fit,
-        in_words=in_words,
+        in_words=partial(change_in_words, language=language),
         signed=signed,
         rank_text=rank_text,
-        standing=standing,
+        standing=partial(verdict, language=language),
         origin_of=origin_of,
         encoder_of=encoder_of,
         commercial_choices=[(use, text(f"commercial_{use}", language)) for use in get_args(Commercial)],

@@ -67,7 +67,7 @@ def known_secrets(settings: Settings) -> list[str]:
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace known secrets, what names private evaluations, everything that looks like a token, and the password in an address."""
+    """Replace known secrets, what names private evaluations, what looks like a token, and the password in an address."""
     for secret in secrets:
         text = text.replace(secret, "[secret]")
     for hidden in _hidden:

@@ -83,7 +83,10 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
 
 
 def with_declared_base(repository: Repository, models_dir: Path | None) -> Repository:
-    """Add the model that the card names as its base, to compare their tensors. Return it unchanged if that cannot be read."""
+    """Add the model that the card names as its base, so that their tensors can be compared.
+
+    A repository whose base cannot be read is returned unchanged.
+    """
     base_id = repository.base_model
     if repository.base or not base_id or base_id == repository.model_id:
         return repository

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from submissions.config.logs import hide_in_logs
 from submissions.queue.admission import first_refusal, status_of
 from submissions.queue.fair_order import fair_order
 from submissions.queue.heartbeats import Heartbeats
@@ -55,7 +56,8 @@ class Queue:
     ) -> None:
         """Open the queue of a store. Without `heartbeats`, leases expire at the time set when they were claimed.
 
-        `is_private` is whether its evaluations are private, see submissions.operator.private_evaluations.
+        `is_private` is whether its evaluations are private, see submissions.operator.private_evaluations. The log then
+        names none of its requests.
         """
         self.store = store
         self.is_private = is_private
@@ -317,6 +319,8 @@ class Queue:
                 known = EvalRequest.from_json(self.store.read(path, snapshot.head))
             except ValueError as error:
                 raise QueueError(f"{path} is unreadable: {error}") from error
+            if self.is_private:
+                hide_in_logs(known.key, known.model_id)
             if len(self._parsed) >= MAX_PARSED_REQUESTS:
                 self._parsed.clear()
             self._parsed[blob] = known

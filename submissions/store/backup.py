@@ -1,8 +1,8 @@
 """Back up all stores to a folder, and restore them from it.
 
-The folder contains `store.git`, `private`, `evaluations.git` if there are private evaluations, and `private.sha256` with the checksums of the private files. (Git has hashes of
-its own.) The checksums are written last, so a backup without them is incomplete. They can also be checked by hand with
-`sha256sum --check ../private.sha256` in `private`.
+The folder contains `store.git`, `private`, `evaluations.git` if there are private evaluations, and `private.sha256` with
+the checksums of the private files. (Git has hashes of its own.) The checksums are written last, so a backup without them is
+incomplete. They can also be checked by hand with `sha256sum --check ../private.sha256` in `private`.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
     if evaluations and has_private_queue(settings):
         stores.append((evaluations, EVALUATIONS))
     copied = {url: copy_store(url, str(folder / name), settings) for url, name in stores}
-    if len(stores) > 2:
+    if (folder / EVALUATIONS).exists():
         (folder / EVALUATIONS).chmod(0o700)
     partial = checksums.with_suffix(".part")
     partial.touch(0o600)

@@ -14,7 +14,6 @@ from evaluator.results.shard import Shard
 from evaluator.worker.launchers.held_claims import HeldClaims
 from evaluator.worker.run import ClaimedRun
 from evaluator.worker.work_dir import make_room, prepare_work_dir
-from submissions.config.logs import hide_in_logs
 from submissions.config.settings import Settings
 from submissions.hub_models.devices import Device, visible_devices
 from submissions.hub_models.model_facts import memory_needed
@@ -69,8 +68,6 @@ class LocalLauncher:
     def _take_back_abandoned(self) -> None:
         if nonces := self._claims.abandoned():
             for key in self._queue.take_back(nonces):
-                if self._queue.is_private:
-                    hide_in_logs(key)
                 log.info("took back %s of a worker that was killed", key)
             for nonce in nonces:
                 self._claims.forget(nonce)

@@ -16,7 +16,7 @@ from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import DataError
 from evaluator.datasets.corrections import Correction
 from evaluator.datasets.source import Source
-from evaluator.errata.records import Change, add_erratum, read_corrections
+from evaluator.errata.records import add_erratum, read_corrections
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.support.engines import LetterEngine, use_engine
@@ -234,13 +234,13 @@ def test_erratum_that_somebody_else_adds_meanwhile_loses_nothing(
 
     def meanwhile(path: str, content: bytes) -> None:
         monkeypatch.setattr(PrivateStore, "write", write)
-        add_erratum(store, private, benchmark, source, items(), Change(first.id, first.choices[1], "first"))
+        add_erratum(store, private, benchmark, source, items(), Correction(first.id, first.choices[1]), "first")
         write(private, path, content)
 
     write = PrivateStore.write
     monkeypatch.setattr(PrivateStore, "write", lambda self, path, content: meanwhile(path, content))
     with pytest.raises(DataError, match="somebody else"):
-        add_erratum(store, private, benchmark, source, items(), Change(second.id, None, "second"))
+        add_erratum(store, private, benchmark, source, items(), Correction(second.id, None), "second")
     corrections = read_corrections(store, private, NAME, "test")
     assert corrections.made == (Correction(first.id, first.choices[1]),)
 

@@ -203,11 +203,11 @@ def test_full_disk_leaves_the_register_of_before(tmp_path: Path, monkeypatch: py
     assert main(str(_file(tmp_path, ROW)), target) == 0
     before = target.read_bytes()
 
-    def half(path: Path, content: str, **_: str) -> None:
-        path.write_bytes(content.encode()[:20])
+    def half(path: Path, content: bytes) -> None:
+        path.write_text(content.decode()[:20])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", half)
+    monkeypatch.setattr(Path, "write_bytes", half)
     with pytest.raises(OSError, match="No space"):
         main(str(_file(tmp_path, {**ROW, "value": "1"})), target)
     assert target.read_bytes() == before and not list(tmp_path.glob("*.new"))
