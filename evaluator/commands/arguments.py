@@ -108,6 +108,7 @@ def _add_errata(errata: argparse.ArgumentParser) -> None:
     change.add_argument("--answer", metavar="TEXT", help="the right answer, which stays private")
     change.add_argument("--withdraw", action="store_true", help="remove the item from the scores")
     add.add_argument("--reason", default="", help="the reason, which is public and must not quote the item")
+    add.add_argument("--unranked", action="store_true", help="add it even if all results lose their ranks")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

@@ -56,6 +56,12 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
         reason = args.reason.strip()
         if not reason:
             raise DataError("give a reason, which will be public: --reason TEXT")
+        before = replace(source, corrections=read_corrections(store, private, benchmark.name, source.split))
+        earlier = Rescoring(benchmark, before, items, store, private, settings)
+        if not args.unranked:
+            earlier.check_answers()
+        if before.corrections.made:
+            earlier.run()  # the rest of an interrupted command, whose moves belong to its own erratum
         correction = Correction(args.item, None if args.withdraw else args.answer)
         corrections = add_erratum(store, private, benchmark, source, items, correction, reason)
         print(f"{benchmark.name} on {source.split} is now version {corrections.version_of(benchmark)}")

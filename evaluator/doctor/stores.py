@@ -17,7 +17,7 @@ from submissions.config.paths import nearest_existing
 from submissions.config.settings import SPACES, Settings
 from submissions.store.base import Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
-from submissions.store.open import DATASETS, check_lasts, is_remote, local_path, open_private_store, open_store
+from submissions.store.open import DATASETS, check_lasts, is_remote, local_path, open_private_store, open_store, overlap
 from submissions.store.private import BUCKETS
 from submissions.texts.errors import SettingsError, StoreError
 
@@ -66,7 +66,7 @@ def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
 
 def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
     url = settings.private_store
-    if _contains(settings.store, url) or _contains(url, settings.store):
+    if overlap(settings.store, url):
         remedy = "give each a folder of its own: who shares or copies the public one would take the answers along"
         yield fault("private store", f"{url} and {settings.store} lie one inside the other", remedy)
     if not is_remote(url) and not local_path(url).exists():
@@ -227,13 +227,6 @@ def _write_and_take_back(store: Store) -> None:
 
     transact(store, write)
     transact(store, take_back)
-
-
-def _contains(outer: str, inner: str) -> bool:
-    """Return whether one local store lies in the folder of another."""
-    if is_remote(outer) or is_remote(inner):
-        return False
-    return local_path(inner).resolve().is_relative_to(local_path(outer).resolve())
 
 
 def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
-from evaluator.core.errors import Details
+from evaluator.core.errors import DataError, Details
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import Source
 from evaluator.errata.records import read_errata
@@ -30,6 +30,10 @@ from submissions.store.private import PrivateStore
 from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
+
+
+class CannotScoreError(Exception):
+    """Raised with the reason why a result cannot be scored again."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,23 @@ class Rescoring:
         self._reader = board_reader(store)
         self._secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
 
+    def check_answers(self) -> None:
+        """Raise DataError if the set has results and none of them could be scored again: all would lose their ranks."""
+        snapshot = self._store.snapshot()
+        rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
+        reasons = []
+        for row in rows:
+            try:
+                self._stored(row, snapshot)
+                return
+            except CannotScoreError as error:
+                reasons.append(str(error))
+        if reasons:
+            raise DataError(
+                f"none of the {len(rows)} results could be scored again, so all would lose their ranks: {reasons[0]}; check "
+                "HANNUN_PRIVATE_STORE and the set in HANNUN_DATA, or add --unranked"
+            )
+
     def run(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> Rescored:
         """Score all results again that are of an earlier version or lack a metric, then record who moved.
 
@@ -85,12 +106,13 @@ class Rescoring:
         done: list[str] = []
         left: dict[str, str] = {}
         for number, row in enumerate(sorted(rows, key=lambda row: row.date or 0.0), 1):
-            if reason := self._rescore(row, snapshot):
-                if row.benchmark_version != self._version:
-                    left[row.key] = reason
-                log.warning("%s (%s) is not scored again: %s", row.key, row.model, reason)
-            else:
+            try:
+                self._rescore(row, snapshot)
                 done.append(row.key)
+            except CannotScoreError as error:
+                if row.benchmark_version != self._version:
+                    left[row.key] = str(error)
+                log.warning("%s (%s) is not scored again: %s", row.key, row.model, error)
             on_progress(number, len(rows))
         return Rescored(done, left, self._record_moves(len(left)))
 
@@ -101,32 +123,37 @@ class Rescoring:
         """Return whether a result lacks a metric that the benchmark declares. Not every result can have all of them."""
         return any(metric.name not in row.metrics for metric in self._benchmark.metrics if metric.is_mean)
 
-    def _rescore(self, row: BoardRow, snapshot: Snapshot) -> str | None:
-        """Score one result again and publish it. Return the reason if that cannot be done."""
-        before = EvalResult.from_json(self._store.read(row.path, snapshot.head))
-        if before.dataset.revision != self._source.revision:
-            return "it was measured on other files of the set"
+    def _stored(self, row: BoardRow, snapshot: Snapshot) -> tuple[EvalResult, Details]:
+        """Return a result and its stored answers. Raises CannotScoreError if they do not give its published scores."""
+        result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
+        if result.dataset.revision != self._source.revision:
+            raise CannotScoreError("it was measured on other files of the set")
         corrections = self._source.corrections.first(errata_in(row.benchmark_version))
         items_before = corrections.apply(self._benchmark, self._asked)
         needed = {item.id for item in (*items_before, *self._items)}
         details = read_details(self._private, row.key, needed, self._secret)
         if details is None:
-            return "its answers are not stored"
-        known = before.results[self._benchmark.name]
+            raise CannotScoreError("its answers are not stored")
+        known = result.results[self._benchmark.name]
         again = self._fields(items_before, details)
         if any(again.get(name) != score for name, score in known.items()):
-            return "its stored answers do not give its published scores with this release"
-        if row.benchmark_version == self._version and again.keys() <= known.keys():
-            return "its answers give no further metric"
+            raise CannotScoreError("its stored answers do not give its published scores with this release")
+        return result, details
+
+    def _rescore(self, row: BoardRow, snapshot: Snapshot) -> None:
+        """Score one result again and publish it. Raises CannotScoreError."""
+        before, details = self._stored(row, snapshot)
         scores = self._scores(self._items, details)
         after = _rescored(before, self._benchmark, self._items, scores, self._version, self._store)
+        name = self._benchmark.name
+        if row.benchmark_version == self._version and after.results[name].keys() <= before.results[name].keys():
+            raise CannotScoreError("its answers give no further metric")
         check_public([after.to_bytes()], self._asked, self._source.path)
         own = self._save_item_scores(row.key, scores)
         if own:
             after = with_pairs(after, own, self._store, self._private)
         if not self._publish(row, after, self._right(details, scores)):
-            return "another command has scored it again meanwhile"
-        return None
+            raise CannotScoreError("another command has scored it again meanwhile")
 
     def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
         bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
@@ -185,7 +212,8 @@ class Rescoring:
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             return {erratum.path: erratum.to_bytes()}, f"Record who moved by {erratum.version}", None
 
-        transact(self._store, decide)
+        if erratum != errata[-1]:
+            transact(self._store, decide)
         return moved
 
     def _score_before(self, row: BoardRow, snapshot: Snapshot) -> float | None:

@@ -72,8 +72,9 @@ def publish(
         answers = public_answers(task.benchmark, task.source, evaluation.details, blind=task.blind)
         queue.publish(request, result, queue.store.now(), statement, answers)
         if queue.is_private:
-            count_attempt(private, request.model_id, request.benchmark, result.dataset.split, request.key)
-        publish_attempts(public, private, request.model_id)
+            count_attempt(private, request, result)
+        else:
+            publish_attempts(public, private, request.model_id)
 
     def stop(_: RetryCallState) -> bool:
         return interrupted.is_set()

@@ -41,6 +41,7 @@ def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
     commands.add_parser("show", help="show one request as JSON").add_argument("key")
     requeue = commands.add_parser("requeue", help="put a failed or stuck request back into the queue")
     requeue.add_argument("key", nargs="?")
+    requeue.add_argument("--private", action="store_true", help="a private evaluation")
     requeue.add_argument("--all", action="store_true", help="requeue every quarantined request")
     commands.add_parser(
         "cancel", help="remove a pending or quarantined request, as if it was never submitted"

@@ -5,8 +5,10 @@ import re
 from submissions.commands.context import Context, fail
 from submissions.operator.code_approval import approve_code, draft_approval, withdraw_approval
 from submissions.operator.opt_out import opt_in, opt_out
+from submissions.operator.private_evaluations import withdraw_opted_out
 from submissions.operator.retirement import reinstate, retire
 from submissions.records.base import MODEL_ID, OWNER
+from submissions.store.open import has_private_queue
 from submissions.texts.errors import QueueError
 
 
@@ -45,6 +47,10 @@ def opt_out_owner(context: Context) -> int:
         print(f"{args.name} may be evaluated again")
     else:
         cancelled = opt_out(queue, args.name, queue.store.now())
+        if has_private_queue(context.settings):
+            cancelled += withdraw_opted_out(
+                context.private_queue, queue.store, context.private, context.settings, args.name
+            )
         print(f"{args.name} is not evaluated any more; {len(cancelled)} pending requests are cancelled")
     return 0
 

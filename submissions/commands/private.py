@@ -4,6 +4,7 @@ from pathlib import Path
 
 from submissions.commands.context import Context
 from submissions.operator.private_evaluations import finished_result, publish_private, withdraw_private
+from submissions.records.errata import Erratum, errata_in
 from submissions.store.open import has_private_queue
 from submissions.texts.errors import QueueError
 from submissions.texts.failure_codes import FailureCode
@@ -40,6 +41,10 @@ def publish(context: Context) -> int:
     _check_any(context)
     result = publish_private(context.private_queue, context.queue, context.private, context.args.key)
     print(printable(f"{result.config.model_name} on {result.benchmark} is public"))
+    errata = Erratum.folder_of(result.benchmark, result.dataset.split)
+    made = sum(path.startswith(errata) for path in context.queue.store.snapshot().files)
+    if made > errata_in(result.versions[result.benchmark]):
+        print(f"note: the set has errata since: run python -m evaluator errata rescore {result.benchmark}")
     return 0
 
 

@@ -21,7 +21,7 @@ def show(context: Context) -> int:
 
 def requeue(context: Context) -> int:
     args = context.args
-    queue = context.queue
+    queue = context.private_queue if args.private else context.queue
     if not args.all and not args.key:
         return fail("give the key of a request, or --all to requeue every quarantined request")
     keys = queue.requeue_all() if args.all else [queue.requeue(args.key).key]

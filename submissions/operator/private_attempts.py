@@ -1,7 +1,7 @@
 """Count the private evaluations of a model, so that nobody can publish only the best of many.
 
-The private store has hashes of their keys by a hash of the model's name. A count becomes public once the model has a public
-row on the same test set. Evaluations that were withdrawn count too.
+The private store has hashes of their results by a hash of the model's name. A count becomes public with the next public row
+of the model on the same test set. Evaluations that were withdrawn count too, and so does each repetition of one.
 """
 
 import json
@@ -9,16 +9,18 @@ from collections import Counter
 from hashlib import sha256
 
 from submissions.records.operator import PrivateAttempts
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import board_reader
 from submissions.store.private import PrivateStore
 
 
-def count_attempt(private: PrivateStore, model_id: str, benchmark: str, split: str, key: str) -> None:
+def count_attempt(private: PrivateStore, request: EvalRequest, result: EvalResult) -> None:
     """Record that a private evaluation has a result. Raises StoreError."""
-    attempts = _attempts(private, model_id)
-    attempts[_hash(key)] = [benchmark, split]
-    private.write(_path(model_id), json.dumps(attempts).encode())
+    attempts = _attempts(private, request.model_id)
+    attempts[_run_hash(request.key, result.date)] = [request.benchmark, result.dataset.split]
+    private.write(_path(request.model_id), json.dumps(attempts).encode())
 
 
 def publish_attempts(public: Store, private: PrivateStore, model_id: str) -> None:
@@ -30,8 +32,8 @@ def publish_attempts(public: Store, private: PrivateStore, model_id: str) -> Non
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         rows = [row for row in board_reader(public).read(snapshot)[0] if row.model == model_id]
         shown = {(row.benchmark, row.split) for row in rows if row.kind == "verified"}
-        keys = {_hash(row.key) for row in rows}
-        counts = Counter((name, split) for key, (name, split) in attempts.items() if key not in keys)
+        public_runs = {_run_hash(row.key, row.date) for row in rows}
+        counts = Counter((name, split) for run, (name, split) in attempts.items() if run not in public_runs)
         record = PrivateAttempts(
             model_id=model_id,
             counts={f"{name}/{split}": n for (name, split), n in sorted(counts.items()) if (name, split) in shown},
@@ -46,7 +48,7 @@ def publish_attempts(public: Store, private: PrivateStore, model_id: str) -> Non
 
 
 def _attempts(private: PrivateStore, model_id: str) -> dict[str, list[str]]:
-    """Return benchmark and split by the hash of the key."""
+    """Return benchmark and split by the hash of the run."""
     try:
         found: dict[str, list[str]] = json.loads(private.read(_path(model_id)))
     except (KeyError, ValueError):
@@ -56,6 +58,11 @@ def _attempts(private: PrivateStore, model_id: str) -> dict[str, list[str]]:
 
 def _path(model_id: str) -> str:
     return f"attempts/{_hash(model_id.lower())}.json"
+
+
+def _run_hash(key: str, date: float | None) -> str:
+    """Return the hash of one run of a request: it can be withdrawn and submitted again."""
+    return _hash(f"{key} {date}")
 
 
 def _hash(text: str) -> str:

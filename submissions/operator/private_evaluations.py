@@ -11,6 +11,7 @@ from submissions.config.settings import Settings
 from submissions.operator.private_attempts import publish_attempts
 from submissions.queue.admission import opted_out, status_of
 from submissions.queue.queue import Queue
+from submissions.records.operator import OptOut
 from submissions.records.request import EvalRequest, Status
 from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, transact
@@ -72,14 +73,26 @@ def withdraw_private(private_queue: Queue, public: Store, private: PrivateStore,
     What remains is its count among the attempts of the model, under hashes.
     """
     request = private_queue.get(key)
-    if request.status == Status.RUNNING:
-        raise QueueError(f"private evaluation {key} is running; stop the worker, or wait until it has ended")
-    if status_of(key, public.snapshot()) is None:  # otherwise the files below belong to the public result
+    public_status = status_of(key, public.snapshot())
+    if Status.RUNNING in (request.status, public_status):
+        raise QueueError(f"{key} is running; stop the worker, or wait until it has ended")
+    if public_status != Status.FINISHED:  # otherwise the files below belong to the public result
         for path in private.paths(""):
             if key in path:
                 private.delete(path)
         _remove_local_files(settings.work_dir, key)
     _delete(private_queue, request)
+
+
+def withdraw_opted_out(
+    private_queue: Queue, public: Store, private: PrivateStore, settings: Settings, name: str
+) -> list[str]:
+    """Delete the pending private evaluations of an owner or a model. Return their keys. Raises StoreError."""
+    rows = [row for row in private_queue.rows() if row.status == Status.PENDING]
+    keys = [row.key for row in rows if opted_out(row.model_id, {OptOut.path_of(name)})]
+    for key in keys:
+        withdraw_private(private_queue, public, private, settings, key)
+    return keys
 
 
 def _remove_local_files(work_dir: Path, key: str) -> None:

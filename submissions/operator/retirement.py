@@ -2,18 +2,21 @@
 
 from datetime import datetime
 
+from pydantic import ValidationError
+
+from submissions.records.base import first_error
 from submissions.records.operator import Retirement
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import board_reader
 from submissions.texts.errors import QueueError
 
-MAX_REASON = 200  # characters
-
 
 def retire(store: Store, key: str, reason: str, now: datetime) -> None:
-    """Retire a result. Raises QueueError if it does not exist, is retired already, or the reason is too long."""
-    if len(reason) > MAX_REASON:
-        raise QueueError(f"a reason may have at most {MAX_REASON} characters")
+    """Retire a result. Raises QueueError if it does not exist, is retired already, or the reason cannot be shown."""
+    try:
+        retirement = Retirement(key=key, reason=reason, since=now)
+    except ValidationError as error:
+        raise QueueError(f"not a reason: {first_error(error)}") from None
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         if all(row.key != key for row in board_reader(store).read(snapshot)[0]):
@@ -21,11 +24,7 @@ def retire(store: Store, key: str, reason: str, now: datetime) -> None:
         known = _retirement(store, key, snapshot)
         if known and known.until is None:
             raise QueueError(f"{key} is retired already")
-        return (
-            {Retirement.path_of(key): Retirement(key=key, reason=reason, since=now).to_bytes()},
-            f"Retire {key}",
-            None,
-        )
+        return {Retirement.path_of(key): retirement.to_bytes()}, f"Retire {key}", None
 
     transact(store, decide)
 

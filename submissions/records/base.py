@@ -25,6 +25,12 @@ def _utc(value: datetime) -> datetime:
     return value.astimezone(UTC)
 
 
+def _shown(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError("it is public, and it has characters that cannot be shown")
+    return value
+
+
 Time = Annotated[datetime, AfterValidator(_utc)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]  # name of a benchmark or an engine
 ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID}$")]
@@ -32,6 +38,7 @@ Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # sha256
 Label = Annotated[str, Field(max_length=200)]  # untrusted text, such as a name; must be escaped when shown
+PublicText = Annotated[Label, AfterValidator(_shown)]  # written by the operator
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # percent; negative below chance
 MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,59}$")]

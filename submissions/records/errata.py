@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from submissions.records.base import Key, Label, Metric, Name, Record, Time
+from submissions.records.base import Key, Label, Metric, Name, PublicText, Record, Time
 
 MARK = "+"  # between the version of a benchmark and the number of errata of its set
 
@@ -36,9 +36,9 @@ class Erratum(Record):
     split: SplitName
     number: int = Field(ge=1)  # within the set
     correction: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # the name of the private file with the right answer
-    item: Label
+    item: PublicText
     withdrawn: bool  # otherwise its answer was corrected
-    reason: Label
+    reason: PublicText
     since: Time
     version: Label  # of the benchmark, since this erratum
     rescored: int = Field(default=0, ge=0)  # results that were scored again

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from submissions.records.base import MODEL_ID, OWNER, Digest, Key, Label, ModelId, Record, Sha, Time
+from submissions.records.base import MODEL_ID, OWNER, Digest, Key, Label, ModelId, PublicText, Record, Sha, Time
 
 
 class OptOut(Record):
@@ -26,7 +26,7 @@ class Retirement(Record):
     """The reason why a result is no longer ranked, stored at `retired/`. The result itself stays public."""
 
     key: Key
-    reason: Label
+    reason: PublicText
     since: Time
     until: Time | None = None  # since then the result is ranked again
 

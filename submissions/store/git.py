@@ -24,6 +24,7 @@ from dulwich.repo import Repo
 from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot
 from submissions.store.git_repository import MAIN_REF, GitRepository, new_commit
 from submissions.store.objects import (
+    REPACK_ABOVE,
     ObjectWriter,
     merge_packs,
     pack_loose_objects,
@@ -186,6 +187,8 @@ class GitStore:
     def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
         """Squash the history and pack what is left. Snapshots of the last `grace_s` seconds stay readable.
 
+        Without grace, nothing that the newest commit does not have is left in any file.
+
         dulwich's gc is not used. It keeps the whole history of every ref, including the refs to squashed heads, which
         exist for readers.
         """
@@ -205,7 +208,7 @@ class GitStore:
                 for tree in (head.tree, *kept.values()):
                     _add_tree(repo, tree, reachable)
                 remove_unreachable(repo.object_store, reachable, grace_s)
-                repack(repo.object_store, reachable)
+                repack(repo.object_store, reachable, above=REPACK_ABOVE if grace_s else 0)
             pack_loose_objects(repo.object_store)
             merge_packs(repo.object_store)
 

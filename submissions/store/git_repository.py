@@ -48,6 +48,7 @@ class GitRepository:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not self._exists():
+                Path(self._lock.lock_file).touch()  # where no file can be created, filelock would wait in vain
                 with self.locked():
                     if not self._exists():
                         self._create()

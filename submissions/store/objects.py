@@ -120,10 +120,13 @@ def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], 
             path.unlink()
 
 
-def repack(store: DiskObjectStore, reachable: Collection[ObjectID]) -> None:
-    """Replace all packs by one without unreachable objects, if there are many. The caller must hold the store's lock."""
+def repack(store: DiskObjectStore, reachable: Collection[ObjectID], above: int = REPACK_ABOVE) -> None:
+    """Replace all packs by one without unreachable objects, if there are more than `above`.
+
+    The caller must hold the store's lock.
+    """
     before = _complete_packs(store)
-    if len(before) <= REPACK_ABOVE:
+    if len(before) <= above:
         return
     loose = _loose_objects(store)
     store.fsync_object_files = True
@@ -153,10 +156,10 @@ def _complete_packs(store: DiskObjectStore) -> list[Path]:
 
 def _replace_packs(store: DiskObjectStore, packs: Iterable[Path], objects: Iterable[ShaFile]) -> None:
     """Write objects into a new pack and delete the given packs."""
-    new = store.add_objects([(obj, None) for obj in objects])
-    assert new
+    new = store.add_objects([(obj, None) for obj in objects])  # None without objects
+    name = f"pack-{new.name().decode()}" if new else None
     for path in packs:
-        if path.stem != f"pack-{new.name().decode()}":  # a pack with exactly these objects has the same name
+        if path.stem != name:  # a pack with exactly these objects has the same name
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()
     store.close()  # otherwise it would keep reading the deleted packs

@@ -65,9 +65,10 @@ def open_private_queue_store(settings: Settings) -> Store:
             f"set HANNUN_PRIVATE_QUEUE to a folder, or to a private dataset ({DATASETS}OWNER/NAME), for private evaluations"
         )
     for other in (settings.store, settings.private_store):
-        if absolute(url) == absolute(other):
+        if overlap(url, other):
             raise SettingsError(
-                f"private evaluations would be in {other}: set HANNUN_PRIVATE_QUEUE to a store of its own"
+                f"private evaluations would be in {other}, or the other way round: set HANNUN_PRIVATE_QUEUE to a store of "
+                "its own"
             )
     store = open_store(url, settings)
     if url.startswith(DATASETS):
@@ -126,6 +127,15 @@ def is_remote(url: str) -> bool:
 def absolute(url: str) -> str:
     """Return the address with an absolute path, for a process with another working directory."""
     return url if is_remote(url) else str(local_path(url).resolve())
+
+
+def overlap(first: str, second: str) -> bool:
+    """Return whether two stores are in the same place, or one lies in the folder of the other."""
+    if is_remote(first) or is_remote(second):
+        return first == second
+    one = local_path(first).resolve()
+    other = local_path(second).resolve()
+    return one.is_relative_to(other) or other.is_relative_to(one)
 
 
 def local_path(url: str) -> Path:

@@ -182,6 +182,20 @@ def test_row_without_stored_answers_keeps_its_version_and_has_no_rank(
     assert errata_of(store)[0].not_rescored == 1
 
 
+def test_erratum_that_would_unrank_all_results_is_refused(
+    evaluated: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command names the private store of another installation."""
+    store = open_store(evaluated.store)
+    head = store.head()
+    monkeypatch.setenv("HANNUN_PRIVATE_STORE", str(tmp_path / "another"))
+    assert withdraw(items()[0].id) == 2
+    assert "none of the 2 results could be scored again" in capsys.readouterr().err
+    assert store.head() == head
+    assert evaluator(["errata", "add", NAME, items()[0].id, "--withdraw", "--reason", "wrong", "--unranked"]) == 0
+    assert errata_of(store)[0].not_rescored == 2
+
+
 def test_interrupted_command_is_finished_by_rescore(
     evaluated: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,6 +209,26 @@ def test_interrupted_command_is_finished_by_rescore(
     assert "2 results were scored again" in capsys.readouterr().out
     assert {row.benchmark_version for row in rows_of(store).values()} == {f"{VERSION}+1"}
     assert errata_of(store)[0].rescored == 2
+
+
+def test_moves_of_an_interrupted_command_belong_to_its_own_erratum(
+    evaluated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(evaluated.store)
+    first = items()[0]
+    change = ["errata", "add", NAME, first.id, "--answer", first.choices[1], "--reason", "wrong choice"]
+    with monkeypatch.context() as context:
+        context.setattr("evaluator.errata.rescore.Rescoring._record_moves", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            evaluator(change)
+    assert not errata_of(store)[0].rescored
+    assert withdraw(items()[1].id) == 0
+    assert [(erratum.version, erratum.rescored) for erratum in errata_of(store)] == [
+        (f"{VERSION}+1", 2),
+        (f"{VERSION}+2", 2),
+    ]
+    result = EvalResult.from_json(store.read(rows_of(store)["tiny/one"].path, store.head()))
+    assert [earlier.version for earlier in result.earlier] == [VERSION, f"{VERSION}+1"]
 
 
 def test_new_results_use_the_corrected_set(evaluated: Settings) -> None:

@@ -26,8 +26,10 @@ from submissions.commands.dispatch import dispatch
 from submissions.config import logs
 from submissions.config.settings import LaunchCommands, Settings, load_settings
 from submissions.queue.open import open_queue
+from submissions.records.request import Failure, Stage
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
+from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
 pytestmark = pytest.mark.integration
@@ -188,6 +190,79 @@ def test_withdrawn_evaluation_leaves_nothing_behind(
     assert run("withdraw", key) == 2
 
 
+def test_withdrawal_leaves_nothing_of_a_record_in_an_older_pack(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = []
+    for precision in ("float32", "bfloat16"):
+        assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", precision) == 0
+        keys.append(key_of(capsys))
+    Worker(installation).run_pending()
+    for key in keys:
+        assert run("withdraw", key) == 0
+    queue = open_queue(installation, is_private=True)
+    content = git_contents(queue.store.url)
+    assert not [word for word in (MODEL, *keys) if word.encode() in content]
+
+
+def test_withdrawal_deletes_answers_while_the_model_waits_in_the_public_queue(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    Worker(installation).run_pending()
+    submit(installation, MODEL, NAME)
+    assert run("withdraw", key) == 0
+    assert not list(Path(installation.private_store).rglob(f"{key}.jsonl"))
+
+
+def test_withdrawal_waits_while_the_model_is_evaluated_for_the_public(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    Worker(installation).run_pending()
+    submit(installation, MODEL, NAME)
+    public = open_queue(installation)
+    assert public.claim("a worker", public.store.now())
+    assert run("withdraw", key) == 2 and "is running" in capsys.readouterr().err
+    assert list(Path(installation.private_store).rglob(f"{key}.jsonl"))
+
+
+def test_failed_private_evaluation_is_requeued(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    key = key_of(capsys)
+    queue = open_queue(installation, is_private=True)
+    request = queue.claim("a worker", queue.store.now())
+    assert request
+    queue.fail(request, Failure(stage=Stage.LOAD, code=FailureCode.INVALID_WEIGHTS), queue.store.now())
+    assert run("requeue", key) == 2, "it is not in the public queue"
+    assert run("requeue", "--private", key) == 0
+    assert queue.get(key).status == "pending"
+
+
+def test_opt_out_deletes_pending_private_evaluations(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
+    assert run("opt-out", "tiny") == 0
+    assert "1 pending requests" in capsys.readouterr().out
+    assert not open_queue(installation, is_private=True).rows()
+
+
+@pytest.mark.parametrize("place", ["store.git/inside", "private/inside", "..", "/proc/store"])
+def test_private_queue_in_another_store_is_refused(
+    installation: Settings, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    monkeypatch.setenv("HANNUN_PRIVATE_QUEUE", str(Path(installation.store).parent / place))
+    arguments = build_parser(REGISTRY.benchmarks).parse_args(["submit", "--private", MODEL, "--benchmark", NAME])
+    assert dispatch(arguments, REGISTRY) == 2
+    error = capsys.readouterr().err
+    assert "HANNUN_PRIVATE_QUEUE" in error or "is not a usable store" in error
+
+
 def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
     installation: Settings,
     run: Run,
@@ -219,8 +294,8 @@ def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
 def test_private_attempts_count_once_the_model_has_a_public_row(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Neither withdrawal nor another precision hides an attempt."""
-    for precision in ("float32", "bfloat16"):
+    """Neither withdrawal nor another precision nor repetition hides an attempt."""
+    for precision in ("float32", "bfloat16", "bfloat16"):
         assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", precision) == 0
         key = key_of(capsys)
         Worker(installation).run_pending()
@@ -237,11 +312,31 @@ def test_private_attempts_count_once_the_model_has_a_public_row(
     assert run("publish", key) == 0
     board = LiveBoard(open_store(installation.store))
     attempts = {r.row.model: r.row.attempt for r in board.view().boards[NAME] if r.row.kind == "verified"}
-    assert attempts == {MODEL: (3, 3), "tiny/public-model": None}
+    assert attempts == {MODEL: (4, 4), "tiny/public-model": None}
     with TestClient(build_app(installation)) as client:
         record = json.loads(client.get("/record.json").content)
     (tiny,) = (one for one in record["attempts"] if one["kind"] == "organisation")
-    assert (tiny["results"], tiny["benchmarks"][NAME], tiny["models"]) == (4, 4, 2)
+    assert (tiny["results"], tiny["benchmarks"][NAME], tiny["models"]) == (5, 5, 2)
+
+
+def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_row(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else the count would tell of an evaluation that its maker has not agreed to show."""
+    submit(installation, MODEL, NAME)
+    Worker(installation).run_pending()
+    assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", "float16") == 0
+    first = key_of(capsys)
+    Worker(installation).run_pending()
+    store = open_store(installation.store)
+    assert not [path for path in store.snapshot().files if path.startswith("attempts/")]
+    assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", "bfloat16") == 0
+    second = key_of(capsys)
+    Worker(installation).run_pending()
+    assert run("publish", second) == 0 and run("withdraw", first) == 0
+    board = LiveBoard(store)
+    attempts = {r.row.attempt for r in board.view().boards[NAME] if r.row.kind == "verified"}
+    assert attempts == {(2, 3), (3, 3)}
 
 
 def test_public_submission_does_not_reveal_a_private_one(

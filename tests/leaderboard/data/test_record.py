@@ -98,6 +98,8 @@ def test_retired_result_stays_public_without_rank(store: Store, make_request: Ma
     assert board.refresh().boards["ko-vqa"][0].rank is not None and board.view().boards["ko-vqa"][-1].row.retired
     with pytest.raises(QueueError, match="characters"):
         retire(store, best.request_key, "x" * 201, NOW)
+    with pytest.raises(QueueError, match="cannot be shown"):
+        retire(store, best.request_key, "wrong\x1b[2Jset", NOW)
 
 
 def test_retire_rejects_unknown_result(store: Store) -> None:
