@@ -10,6 +10,7 @@ from pathlib import Path
 from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
 from evaluator.core.files import remove_path
 from evaluator.core.signals import STOP_NOTICE_SECONDS
+from evaluator.hub.base_weights import with_equal_tensors
 from evaluator.job.folder import Job, tail_of
 from evaluator.results.evaluate import Evaluation, answer_shard, evaluate
 from evaluator.results.shard import Shard
@@ -125,6 +126,8 @@ class ClaimedRun:
                 log.warning("%s: its server failed%s; the built-in engine runs it", key, self._reason(error))
                 evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))
             heartbeat.stage = Stage.PUBLISH
+            result = with_equal_tensors(evaluation.result, task.options.model, self._settings, self._interrupted)
+            evaluation = replace(evaluation, result=result)
             publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
             remove_path(self._job_dir)
             if not self._queue.is_private:

@@ -127,6 +127,19 @@ MODEL_COLUMNS = (
         ),
     ),
 )
+UNSEEN = Column(
+    "unseen",
+    Text("처음 보는 문항과의 순위 차", "Unseen − public"),
+    cell="unseen",
+    compute=lambda row: row.unseen_change[0] if row.unseen_change else None,
+    order="descending",
+    order_label=Text("처음 보는 문항에서 많이 내려간 순", "Places lost on unseen questions, most first"),
+    hint=Text(
+        "아무도 미리 볼 수 없는 문항에서의 순위에서 이 세트의 순위를 뺀 값입니다. 작은 숫자는 두 순위의 범위가 허용하는 차이이고, 0을 포함하면 알 수 없습니다.",
+        "Rank on questions that nobody can have seen, minus the rank on this set. The small numbers are the differences that both rank ranges allow; if they include 0, nothing is known.",
+    ),
+    default=False,
+)
 PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # the choice that shows all columns of parts
 RUN_COLUMNS = (
     Column(
@@ -288,14 +301,19 @@ def filled(benchmark: str, rows: Sequence[RankedRow]) -> frozenset[str]:
 def choices(benchmark: str) -> list[Column]:
     """Return the columns that a visitor can show or hide for a benchmark; PARTS represents all columns of parts."""
     parts = [PARTS] if BENCHMARKS[benchmark].card.columns else []
-    every = [*MODEL_COLUMNS, *metric_columns(benchmark), *parts, *RUN_COLUMNS]
+    every = [*MODEL_COLUMNS, *metric_columns(benchmark), *parts, *_unseen(benchmark), *RUN_COLUMNS]
     return [column for column in every if column.optional]
 
 
 def sortable(benchmark: str) -> list[Column]:
     """Return the columns that a benchmark's table can be sorted by, besides the ranking."""
     metrics = [column for column in metric_columns(benchmark) if column.default or not column.optional]
-    return [*metrics, *(column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order)]
+    return [*metrics, *_unseen(benchmark), *(column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order)]
+
+
+def _unseen(benchmark: str) -> list[Column]:
+    """Return the column of rank differences, which the tables of public sets have."""
+    return [UNSEEN] if BENCHMARKS[benchmark].card.is_public else []
 
 
 def default_keys(benchmark: str) -> list[str]:
@@ -326,6 +344,7 @@ def columns_of(
         *metric_columns(benchmark),
         *(parts if PARTS.key in chosen else ()),
         *others,
+        *_unseen(benchmark),
         *RUN_COLUMNS,
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]

@@ -18,6 +18,7 @@ from leaderboard.data.rank_changes import RankChange, rank_changes, shared_befor
 from leaderboard.data.ranking import ranked
 from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.reproductions import with_annotations
+from leaderboard.data.unseen import rank_changes_unseen, with_rank_changes
 from leaderboard.data.view import View
 from leaderboard.data.worker_status import START, WorkerStatus
 from submissions.config.paths import PUBLISHED
@@ -251,6 +252,9 @@ class LiveBoard:
             for name, own in rows.items()
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
+        models = model_rows(boards) if changed else last.models
+        unseen = rank_changes_unseen(models) if changed else last.unseen
+        boards = with_rank_changes(boards, unseen) if changed else boards
         unreadable = [*self._broken, *unreadable, *broken_requests]
         same = not changed and unreadable == last.unreadable
         return View(
@@ -259,7 +263,8 @@ class LiveBoard:
             boards=boards,
             version=last.version if same else blob_id(f"{snapshot.head}{self._published_version}".encode()),
             summaries={n: summary(own, n) if n in changed else last.summaries[n] for n, own in boards.items()},
-            models=model_rows(boards) if changed else last.models,
+            models=models,
+            unseen=unseen,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
             unreadable=unreadable,
             paths={r.key: r.path for r in results},

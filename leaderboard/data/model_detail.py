@@ -11,7 +11,7 @@ from leaderboard.data.models import ModelRow
 from leaderboard.data.profile import Profile
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.reproductions import Reproduction, reproductions
-from leaderboard.data.standing import Relation
+from leaderboard.data.standing import Relatives
 from leaderboard.data.view import View
 from leaderboard.facts.lineage import Lineage, lineage_of
 from leaderboard.facts.register import Number, numbers_of_model
@@ -19,7 +19,7 @@ from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 from submissions.records.result import EvalResult
 
-MAX_NOTABLE, MAX_RELATED = 3, 12
+MAX_NOTABLE = 3
 MIN_COMPARED = 3  # models; with fewer, the median says little
 
 
@@ -58,7 +58,8 @@ class ModelPage:
     profile: Profile
     strengths: list[NotablePart] = field(default_factory=list)
     weaknesses: list[NotablePart] = field(default_factory=list)
-    related: list[tuple[Relation, str]] = field(default_factory=list)
+    relatives: Relatives = field(default_factory=Relatives)
+    listed_ancestors: list[str] = field(default_factory=list)  # those with a page
     details: list[Detail] = field(default_factory=list)  # the newest of each kind, benchmark, split and mode
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
@@ -90,12 +91,13 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
         model = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
         shown_first = Profile(model)
     strengths, weaknesses = _notable_parts(details)
-    related = [one for one in view.standings.related(name) if one[1] in view.models_by_name][:MAX_RELATED]
+    relatives = view.standings.relatives(name)
     return ModelPage(
         shown_first,
         strengths,
         weaknesses,
-        related,
+        relatives,
+        [one for one in relatives.ancestors if one in view.models_by_name],
         details,
         history,
         requests,

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import size_of
 from leaderboard.data.ranking import Boards, RankedRow
 
-Relation = Literal["base", "derived", "family"]
+MAX_RELATIVES = 12  # of a kind
 _SIZE = re.compile(r"(?<![A-Za-z0-9])[AE]?\d+(\.\d+)?[BM](?![A-Za-z0-9])", re.IGNORECASE)  # 8B, A3B, 0.5B
 
 
@@ -27,6 +26,15 @@ class Standing:
         own = self.ranked.row.score
         other = self.same_size.row.score if self.same_size else None
         return None if own is None or other is None else own - other
+
+
+@dataclass(frozen=True)
+class Relatives:
+    """The models that a model was made from, as cards name them, the first one first; those made from it; other sizes."""
+
+    ancestors: Sequence[str] = ()  # not all of them are on the board
+    derived: Sequence[str] = ()
+    family: Sequence[str] = ()
 
 
 class Standings:
@@ -64,17 +72,17 @@ class Standings:
         same_size = next((other for other in best if other.row.model != row.model), None)
         return Standing(ranked, self._counts[row.benchmark, row.kind], same_size)
 
-    def related(self, model: str) -> list[tuple[Relation, str]]:
-        """Return the model's base, the models made from it, and other sizes of its family."""
-        found: dict[str, Relation] = {}
-        if model in self._bases:
-            found[self._bases[model]] = "base"
-        for derived in self._derived.get(model, ()):
-            found.setdefault(derived, "derived")
-        for other in self._families.get(_family(model), ()):
-            found.setdefault(other, "family")
-        found.pop(model, None)
-        return [(relation, name) for name, relation in found.items()]
+    def relatives(self, model: str) -> Relatives:
+        """Return what a model was made from, what was made from it, and other sizes of its family."""
+        ancestors: list[str] = []
+        base = self._bases.get(model)
+        while base and base not in (model, *ancestors):  # cards may name each other
+            ancestors.insert(0, base)
+            base = self._bases.get(base)
+        derived = [name for name in self._derived.get(model, ()) if name not in (model, *ancestors)]
+        shown = {model, *ancestors, *derived}
+        family = [name for name in self._families.get(_family(model), ()) if name not in shown]
+        return Relatives(ancestors, derived[:MAX_RELATIVES], family[:MAX_RELATIVES])
 
 
 def _family(model: str) -> str:

@@ -5,12 +5,12 @@ the public set falls on the unseen one; so does one that is simply worse at it, 
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow, ranked
+from leaderboard.data.ranking import Boards, RankedRow, ranked
 
 MIN_MODELS = 3  # measured on both sets; with fewer a difference of ranks says nothing
 Direction = Literal["falls", "rises", "stays", "unknown"]
@@ -84,6 +84,22 @@ def _ranks(models: Sequence[ModelRow], benchmark: str) -> dict[str, RankedRow]:
     """Return the models' ranks on a benchmark among themselves."""
     rows = [model.cells[benchmark].row for model in models]
     return {one.row.model: one for one in ranked(rows, benchmark)}
+
+
+def with_rank_changes(boards: Boards, changes: Sequence[RankChange]) -> Boards:
+    """Return the boards with the differences on the rows of the public sets. Boards without any stay the same lists."""
+    known = {(one.public, one.model): (one.difference, one.low, one.high) for one in changes}
+    changed: Boards = {}
+    for name, own in boards.items():
+        rows = [_with_change(one, known.get((name, one.row.model))) for one in own]
+        is_same = all(new is old for new, old in zip(rows, own, strict=True))
+        changed[name] = own if is_same else rows
+    return changed
+
+
+def _with_change(one: RankedRow, change: tuple[int, int, int] | None) -> RankedRow:
+    shown = change if one.rank and one.row.kind == "verified" else None
+    return one if shown == one.row.unseen_change else replace(one, row=replace(one.row, unseen_change=shown))
 
 
 def rows(changes: Sequence[RankChange]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from leaderboard.data.query import Query, select, sort_rows
 from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
-from leaderboard.data.unseen import RankChange, rank_changes_unseen
+from leaderboard.data.unseen import RankChange
 from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
@@ -55,6 +55,7 @@ class View:
     version: str = ""  # of the boards: changes with the rows of the store and the published ones
     summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
     models: list[ModelRow] = field(default_factory=list)
+    unseen: list[RankChange] = field(default_factory=list)  # ranks on unseen questions minus ranks on public sets
     queue: list[QueueRow] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
@@ -168,11 +169,6 @@ class View:
         measured = sum(model.is_measured for model in self.models)
         reported = sum(model.is_reported and not model.is_measured for model in self.models)
         return {"verified": measured, "reported": reported}
-
-    @cached_property
-    def unseen(self) -> list[RankChange]:
-        """Ranks on unseen questions minus ranks on public sets."""
-        return rank_changes_unseen(self.models)
 
     @cached_property
     def unseen_by_model(self) -> dict[str, list[RankChange]]:

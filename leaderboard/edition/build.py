@@ -265,7 +265,9 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
         own += [base.row.blob for base in view.rows_by_model.get(row.base_model or "", ())]
     places = view.overall_places.get(name, {}).values()
     overall = [(place.rank, place.best, place.worst, place.benchmarks) for place in places]
-    return _digest([own, overall, view.standings.related(name), view.unseen_by_model.get(name)])
+    relatives = view.standings.relatives(name)
+    listed = [name for name in relatives.ancestors if name in view.models_by_name]
+    return _digest([own, overall, relatives, listed, view.unseen_by_model.get(name)])
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:

@@ -34,10 +34,10 @@ MODEL_TEXTS: dict[str, Text] = {
     "rank_of": Text("{n}건 중 {rank}위", "{rank} of {n}"),
     "strengths": Text("중앙값보다 높은 영역:", "Above the median on:"),
     "weaknesses": Text("중앙값보다 낮은 영역:", "Below the median on:"),
-    "related": Text("관련 모델:", "Related models:"),
-    "related_base": Text("베이스 모델", "base model"),
-    "related_derived": Text("파생 모델", "made from it"),
-    "related_family": Text("같은 계열", "same family"),
+    "related_family": Text("같은 계열의 다른 크기:", "Other sizes of its family:"),
+    "lineage_tree": Text(
+        "모델 카드가 밝힌 계보", "What it was made from, and what was made from it, as model cards say"
+    ),
     "badge_hint": Text("모델 카드에 넣을 배지:", "A badge for the model card:"),
     "new_results_of": Text("새 결과 받아 보기:", "Follow new results:"),
     "explore": Text("샘플 문항과 모델의 답변 보기", "See sample items and model answers"),

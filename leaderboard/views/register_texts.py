@@ -105,6 +105,10 @@ REGISTER_TEXTS: dict[str, Text] = {
         "모델 카드가 밝힌 베이스 모델의 텐서 {n}개 가운데 {found}개가 이름과 모양이 같음. 가중치가 같다는 뜻은 아님",
         "{found} of the {n} tensors of the base that the card names are there with the same name and shape; this does not mean equal weights",
     ),
+    "lineage_tensors_equal": Text(
+        "모델 카드가 밝힌 베이스 모델의 텐서 {n}개 가운데 {found}개가 이름과 모양이 같고, {equal}개는 값까지 같음",
+        "{found} of the {n} tensors of the base that the card names are there with the same name and shape, {equal} with the same values",
+    ),
     "lineage_base": Text("모델 카드의 베이스 모델", "base model of the card"),
     "lineage_file": Text("이 페이지의 파일", "the file of this page"),
     "unseen": Text("처음 보는 문항", "Unseen questions"),

@@ -38,11 +38,11 @@ def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Archite
     if not own or not base:
         return shown
     names = {(name, tuple(shape)) for name, shape in base.items()}
-    found = {match for name, shape in own.items() for match in _without_prefixes(name, tuple(shape))} & names
+    found = {match for name, shape in own.items() for match in without_prefixes(name, tuple(shape))} & names
     return shown.evolve(base_tensors=len(names), base_tensors_found=len(found))
 
 
-def _without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return a tensor under its own name and without its first parts: a model's language model is below a prefix."""
     parts = name.split(".")
     return [(".".join(parts[start:]), shape) for start in range(min(MAX_PREFIX + 1, len(parts)))]

@@ -23,5 +23,7 @@ class Architecture(Record):
     vision_width: Size | None = None  # hidden size
     # Of the model that the card names as its base: its tensors, and how many of them the model has with the same name and
     # shape, perhaps below a prefix. Equal shapes do not mean equal weights. None if the base could not be read.
+    # `base_tensors_equal` of those have the same values too; None if no worker had the files of both.
     base_tensors: Annotated[int, Field(ge=1, le=10**6)] | None = None
     base_tensors_found: Annotated[int, Field(ge=0, le=10**6)] | None = None
+    base_tensors_equal: Annotated[int, Field(ge=0, le=10**6)] | None = None

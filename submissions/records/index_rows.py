@@ -93,6 +93,9 @@ class BoardRow:
     reproduction: str | None = None  # see leaderboard.data.reproductions
     errata: int = 0  # of the row's test set until now
     asked_before: int | None = None  # of a row of an API: how often its provider had been asked this set before
+    # On a public set: the model's rank on unseen questions minus its rank here, and the lowest and highest difference
+    # that the ranges of both ranks allow.
+    unseen_change: tuple[int, int, int] | None = None
 
     @property
     def is_sample(self) -> bool:

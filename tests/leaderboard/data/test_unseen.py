@@ -5,10 +5,16 @@ import random
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import ranked
 from leaderboard.data.unseen import RankChange, rank_changes_unseen
+from leaderboard.pages.benchmark import benchmark as write_benchmark
+from leaderboard.views.location import Location
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.records.index_rows import BoardRow
+from submissions.store.base import Store
 
 UNSEEN = next(name for name, one in BENCHMARKS.items() if one.drawn)
 PUBLIC = next(name for name, one in BENCHMARKS.items() if one.card.is_public)
@@ -96,3 +102,30 @@ def test_reported_scores_are_not_compared(kind: str) -> None:
 
 def test_two_models_are_too_few() -> None:
     assert _changes({"a": (90, 20), "b": (20, 90)}, half=0.5) == {}
+
+
+def test_tables_of_public_sets_have_a_column_that_follows_both_sets(store: Store, make_request: Make) -> None:
+    """Results arrive one after the other, on the unseen set last and on the public one last."""
+    board = LiveBoard(store)
+
+    def publish(benchmark: str, scores: dict[str, float]) -> None:
+        for model, score in scores.items():
+            result = evaluated(make_request(model_id=model, benchmark=benchmark), score)
+            store.commit({result.path: result.to_bytes()}, store.head(), "a result")
+        board.refresh()
+
+    def shown() -> dict[str, int]:
+        rows = [one.row for one in board.view().boards[PUBLIC]]
+        return {row.model: row.unseen_change[0] for row in rows if row.unseen_change}
+
+    publish(PUBLIC, {"o/a": 90, "o/b": 80, "o/c": 70})
+    assert shown() == {}
+    publish(UNSEEN, {"o/a": 20, "o/b": 80, "o/c": 70})
+    assert shown() == {"o/a": 2, "o/b": -1, "o/c": -1}
+    publish(PUBLIC, {"o/d": 95})
+    assert shown() == {"o/a": 2, "o/b": -1, "o/c": -1}, "o/d has no result on the unseen set"
+    publish(UNSEEN, {"o/d": 99})
+    assert shown() == {"o/a": 2, "o/b": -1, "o/c": -1, "o/d": 0}
+    page = write_benchmark(board, Location("en", PUBLIC, (("columns", "unseen"), ("sort", "unseen"))), "1")
+    assert page and page.index(">o/a</a>") < page.index(">o/d</a>") < page.index(">o/b</a>")
+    assert ">+2</a>" in page

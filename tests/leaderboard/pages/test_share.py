@@ -10,6 +10,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.pages.feed import feed, feed_of_request
+from leaderboard.pages.model import model as write_model
 from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card
 from leaderboard.views.cards import Bar, draw_card
 from leaderboard.views.location import Location
@@ -83,4 +84,24 @@ def test_model_page_compares_with_the_best_of_its_size_and_names_relatives(board
     (standing,) = page.profile.standings
     assert (standing.of, standing.ranked.rank) == (3, 1)
     assert standing.same_size and standing.difference and standing.difference > 0
-    assert ("family", "o/alpha-4B") in page.related and all(name != "p/beta" for _, name in page.related)
+    assert page.relatives.family == ["o/alpha-4B"]
+
+
+def test_model_page_draws_what_a_model_was_made_from_and_what_was_made_from_it(
+    store: Store, make_request: Make
+) -> None:
+    """The first model is not on the board, and two cards name each other."""
+    bases = {"o/middle": "x/first", "o/last": "o/middle", "p/one": "p/two", "p/two": "p/one"}
+    for model, base in bases.items():
+        result = evaluated(make_request(model_id=model, base_model=base, benchmark="ko-vqa"), 50.0)
+        result = result.evolve(config=result.config.evolve(base_model=base).model_dump())
+        store.commit({result.path: result.to_bytes()}, store.head(), "a result")
+    board = LiveBoard(store)
+    last = model_page(board, "o/last")
+    assert last and last.relatives.ancestors == ["x/first", "o/middle"] and last.listed_ancestors == ["o/middle"]
+    middle = model_page(board, "o/middle")
+    assert middle and middle.relatives.derived == ["o/last"]
+    one = model_page(board, "p/one")
+    assert one and one.relatives.ancestors == ["p/two"] and not one.relatives.derived
+    page = write_model(board, Location("ko", "models/o/last"), "1")
+    assert page and page.index("<li>x/first") < page.index(">o/middle</a>") < page.index("<strong>o/last</strong>")

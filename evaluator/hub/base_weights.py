@@ -1,0 +1,93 @@
+"""Compare a model's weights with those of the model that its card names as its base, if both are on this machine."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from huggingface_hub import get_local_safetensors_metadata
+
+from submissions.config.settings import Settings
+from submissions.hub_models.repository import LENGTH_BYTES, local_model
+from submissions.hub_models.shown_architecture import without_prefixes
+from submissions.records.result import EvalResult
+
+log = logging.getLogger(__name__)
+
+CHUNK = 1_000_000  # bytes compared at a time; most tensors of a trained model differ within the first
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """Where the values of a tensor are: `bytes` is a part of a file that is mapped into memory."""
+
+    dtype: str
+    bytes: np.ndarray
+
+
+def with_equal_tensors(result: EvalResult, model: Path, settings: Settings, stop: threading.Event) -> EvalResult:
+    """Record how many tensors of the declared base have the same values in the model.
+
+    The result stays as it is if the base is not on this machine or cannot be read.
+    """
+    config = result.config
+    if not (config.base_model and config.shown and config.shown.base_tensors_found):
+        return result
+    base = _folder(config.base_model, settings)
+    if base is None:
+        return result
+    try:
+        equal = equal_tensors(model, base, stop)
+    except Exception as error:  # the files are of strangers, and no result may be lost because of them
+        log.warning("the weights of %s cannot be compared: %s: %s", base, type(error).__name__, error)
+        return result
+    if stop.is_set():
+        return result
+    shown = config.shown.evolve(base_tensors_equal=min(equal, config.shown.base_tensors_found))
+    return result.evolve(config=config.evolve(shown=shown.model_dump()).model_dump())
+
+
+def equal_tensors(model: Path, base: Path, stop: threading.Event) -> int:
+    """Return how many tensors of one folder of safetensors files are in another with the same name, shape and values.
+
+    The names in `model` may have a prefix. It ends early once `stop` is set.
+    """
+    own: dict[tuple[str, tuple[int, ...]], list[_Tensor]] = {}
+    for (name, shape), tensor in _tensors(model):
+        for key in without_prefixes(name, shape):
+            own.setdefault(key, []).append(tensor)
+    equal = 0
+    for key, tensor in _tensors(base):
+        if stop.is_set():
+            break
+        equal += any(_are_equal(tensor, candidate) for candidate in own.get(key, ()))
+    return equal
+
+
+def _folder(model_id: str, settings: Settings) -> Path | None:
+    """Return the folder of a model on this machine: the one it is given in, or the newest that was downloaded."""
+    if folder := local_model(model_id, settings.models_dir):
+        return folder
+    downloaded = (settings.work_dir / "models" / model_id.replace("/", "--")).glob("[0-9a-f]*")
+    folders = [path for path in downloaded if path.is_dir() and path.suffix != ".partial"]
+    return max(folders, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def _tensors(folder: Path) -> Iterator[tuple[tuple[str, tuple[int, ...]], _Tensor]]:
+    """Yield the tensors of all safetensors files in a folder by name and shape."""
+    for path in sorted(folder.glob("*.safetensors")):
+        content = np.memmap(path, np.uint8, "r")
+        data = content[LENGTH_BYTES + int.from_bytes(content[:LENGTH_BYTES].tobytes(), "little") :]
+        header = get_local_safetensors_metadata(path).files_metadata[path.name]
+        for name, tensor in header.tensors.items():
+            start, end = tensor.data_offsets
+            yield (name, tuple(tensor.shape)), _Tensor(tensor.dtype, data[start:end])
+
+
+def _are_equal(one: _Tensor, other: _Tensor) -> bool:
+    if one.dtype != other.dtype or one.bytes.size != other.bytes.size:
+        return False
+    starts = range(0, one.bytes.size, CHUNK)
+    return all(np.array_equal(one.bytes[start : start + CHUNK], other.bytes[start : start + CHUNK]) for start in starts)
