@@ -73,22 +73,47 @@ def has_two_loops_and_more(node: ast.AST) -> bool:
     return len(node.generators) > 2 or any(loop.ifs for loop in node.generators) or any(more)
 
 
+CONSTRUCTS = (*COMPREHENSIONS, ast.IfExp, ast.Lambda)
+MAX_CONSTRUCTS = 2  # comprehensions, conditionals and lambdas in a statement
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def _own_parts(statement: ast.stmt) -> list[ast.AST]:
+    """Return the parts of a statement without the statements in its blocks."""
+    parts: list[object] = []
+    for name, value in ast.iter_fields(statement):
+        if name not in BLOCKS:
+            parts += value if isinstance(value, list) else [value]
+    return [part for part in parts if isinstance(part, ast.AST)]
+
+
+def has_more_than_two_constructs(node: ast.AST) -> bool:
+    """Return whether a statement has more than two comprehensions, conditionals or lambdas. A matrix counts as one."""
+    if not isinstance(node, ast.stmt):
+        return False
+    every = [one for part in _own_parts(node) for one in ast.walk(part) if isinstance(one, CONSTRUCTS)]
+    rows = [one.elt for one in every if isinstance(one, ast.ListComp) and isinstance(one.elt, ast.ListComp)]
+    return len(every) - len(rows) > MAX_CONSTRUCTS
+
+
 def binds_inside_an_expression(node: ast.AST) -> bool:
     """Return whether a statement has a `:=` that is not in the head of an `if` or a `while`."""
     if not isinstance(node, ast.stmt):
         return False
-    parts: list[ast.AST] = []
-    for name, value in ast.iter_fields(node):
-        if name not in ("body", "orelse", "finalbody", "handlers", "cases"):
-            parts += value if isinstance(value, list) else [value]
+    parts = _own_parts(node)
     if isinstance(node, ast.If | ast.While):
         parts.remove(node.test)
-    return any(isinstance(one, ast.NamedExpr) for part in parts if isinstance(part, ast.AST) for one in ast.walk(part))
+    return any(isinstance(one, ast.NamedExpr) for part in parts for one in ast.walk(part))
 
 
 RULES = (assigns_different_expressions, has_conditional_in_conditional, unpacks_literal_into_literal)
 # Of the product. The files of evaluator/fresh are hashed for a quarter's commitment, so they wait for the next one.
-PRODUCT_RULES = (has_comprehension_in_comprehension, has_two_loops_and_more, binds_inside_an_expression)
+PRODUCT_RULES = (
+    has_comprehension_in_comprehension,
+    has_two_loops_and_more,
+    binds_inside_an_expression,
+    has_more_than_two_constructs,
+)
 PRODUCT = ("app.py", "evaluator", "leaderboard", "submissions")
 WAITING = ROOT / "evaluator/fresh"
 
@@ -139,6 +164,10 @@ def test_statement_of_the_product_does_one_thing(rule: Callable[[ast.AST], bool]
         (has_two_loops_and_more, "[x for y in z for x in y if x]", True),
         (has_two_loops_and_more, "[x for w in z for y in w for x in y]", True),
         (has_two_loops_and_more, "[x for y in z for x in y]", False),
+        (has_more_than_two_constructs, "f([x for x in a], [x for x in b], lambda: 1)", True),
+        (has_more_than_two_constructs, "f([x for x in a], y if z else 1)", False),
+        (has_more_than_two_constructs, "f([[x for x in a] for a in b], y if z else 1)", False),
+        (has_more_than_two_constructs, "if a:\n    f(x if y else z)\n    g([x for x in a], lambda: 1)", False),
         (binds_inside_an_expression, "[y for x in z if (y := f(x))]", True),
         (binds_inside_an_expression, "a = (b := c) + b", True),
         (binds_inside_an_expression, "if (a := b):\n    c = a", False),

@@ -6,6 +6,7 @@ source: ddehun/k-viscuit (657 questions about 237 pictures; the prompt and the e
 from evaluator.benchmarks.card import Axis
 from evaluator.benchmarks.columns import Columns
 from evaluator.benchmarks.kinds.choice import Choice, ChoiceCard
+from evaluator.benchmarks.source_rows import SourceRow
 from submissions.texts.text import Text
 
 CATEGORIES = {
@@ -14,6 +15,11 @@ CATEGORIES = {
     "Agriculture": Text("농업", "Agriculture"), "Celebrations": Text("명절·의례", "Celebrations"), "GamePlayPerformance": Text("놀이·공연", "Games and performances"),
 }  # fmt: skip
 TYPES = {"recognition": Text("알아보기", "Recognition"), "reasoning": Text("지식·추론", "Knowledge and reasoning")}
+
+
+def _question_type(row: SourceRow) -> str:
+    """Return the type of a question: the first one about a picture asks what it shows."""
+    return "recognition" if row.text("id_").endswith(".0") else "reasoning"
 
 
 class KViscuit(Choice):
@@ -26,9 +32,9 @@ class KViscuit(Choice):
         answer="answer",
         right="place",
         image=("image", "image_path"),  # on the Hub, on GitHub
-        axes={  # its ids, such as Food.1.0, repeat; the first question about a picture asks what it shows
+        axes={  # its ids, such as Food.1.0, repeat
             "category": lambda row: row.text("id_").partition(".")[0],
-            "question_type": lambda row: "recognition" if row.text("id_").endswith(".0") else "reasoning",
+            "question_type": _question_type,
         },
     )
     card = ChoiceCard(

@@ -220,15 +220,17 @@ class KoFresh(Benchmark):
 
     def item(self, row: Row, folder: Path) -> Item:
         choices = choices_in(row) if row.get("choices") else ()
+        buckets = {axis.name: text_in(row, axis.name) for axis in self.card.axes}
+        extra = {name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)}
         return Item(
             id=text_in(row, "id"),
             question="" if choices else text_in(row, "question"),
             answer=text_in(row, "answer"),
             images=images_in(folder, row),
             choices=choices,
-            buckets={axis.name: text_in(row, axis.name) for axis in self.card.axes},
+            buckets=buckets,
             cluster=text_in(row, "pair").partition("-")[0],
-            extra={name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)},
+            extra=extra,
         )
 
     def prompts(self, item: Item) -> list[Prompt]:

@@ -363,10 +363,13 @@ def _similarities(items: Sequence[Item], texts: Sequence[str]) -> list[float | N
         return [None] * len(items)
     given = [split_output(text)[1] for text in texts]
     vectors = embed([d for g, o in zip(golds, given, strict=True) for d in (*g, *o[: len(g)])])
-    return [
-        mean_of_best(g, o, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b))) if g else None
-        for g, o in zip(golds, given, strict=True)
-    ]
+
+    def similarity(gold: Sequence[str], described: Sequence[str]) -> float | None:
+        if not gold:
+            return None
+        return mean_of_best(gold, described, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b)))
+
+    return list(map(similarity, golds, given))
 
 
 BENCHMARK = KoOCRAG()

@@ -13,7 +13,9 @@ Aggregate = Callable[[Sequence[Score], str], float | None]
 def mean(scores: Sequence[Score], name: str) -> float | None:
     """Return the mean over the items that have this value, by their weights, or None if none has it."""
     values = [(score.values[name], score.weights.get(name, 1)) for score in scores if name in score.values]
-    return sum(value * weight for value, weight in values) / sum(weight for _, weight in values) if values else None
+    if not values:
+        return None
+    return sum(value * weight for value, weight in values) / sum(weight for _, weight in values)
 
 
 def not_measured(scores: Sequence[Score], name: str) -> None:

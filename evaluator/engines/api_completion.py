@@ -78,10 +78,9 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFo
     reported: dict[str, Any] = {
         "prompt_tokens": _token_count(usage.prompt_tokens) if usage else None,
         "tokens": _token_count(usage.completion_tokens) if usage else None,
-        "model": f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
-        if isinstance(completion.model, str) and completion.model
-        else None,
     }
+    if isinstance(completion.model, str) and completion.model:
+        reported["model"] = f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
     # Some servers return usage but no choices for a question that their filter blocks.
     if not completion.choices:
         return Answer(prompt_id, "", "refused", 0.0, **reported)

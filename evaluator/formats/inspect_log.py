@@ -17,9 +17,17 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
         for name, value in result.results[result.benchmark].items()
         if value is not None
     }
-    generation = result.generation
-    tokens = generation.max_answer_tokens if generation else None
-    greedy = generation is not None and generation.decoding == "greedy"
+    arguments = {
+        "revision": result.config.model_sha,
+        "dtype": result.config.model_dtype,
+        "batch_size": result.config.batch_size,
+    }
+    settings: dict[str, float] = {}
+    if result.generation and result.generation.max_answer_tokens:
+        settings["max_tokens"] = result.generation.max_answer_tokens
+    if result.generation and result.generation.decoding == "greedy":
+        settings["temperature"] = 0.0
+    code = {"revision": {"type": "git", "origin": "", "commit": result.git_hash}} if result.git_hash else {}
     return {
         "version": 2,
         "status": "success",
@@ -34,23 +42,15 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
             "task_args": {},
             "dataset": {"name": result.dataset.id, "samples": n, "shuffled": False},
             "model": result.config.model_name,
-            "model_args": {
-                name: value
-                for name, value in (
-                    ("revision", result.config.model_sha),
-                    ("dtype", result.config.model_dtype),
-                    ("batch_size", result.config.batch_size),
-                )
-                if value is not None
-            },
+            "model_args": {name: value for name, value in arguments.items() if value is not None},
             "config": {},
             "packages": {name: str(value) for name, value in result.environment.items()},
-            **({"revision": {"type": "git", "origin": "", "commit": result.git_hash}} if result.git_hash else {}),
+            **code,
         },
         "plan": {
             "name": "plan",
             "steps": [],
-            "config": ({"max_tokens": tokens} if tokens else {}) | ({"temperature": 0.0} if greedy else {}),
+            "config": settings,
         },
         "results": {
             "total_samples": n,

@@ -124,17 +124,8 @@ class JobClient:
 
     def flavors(self) -> list[Flavor]:
         """Return the hardware that the Hub offers, cheapest first. Raises HfHubHTTPError if the Hub fails."""
-        offered = [
-            Flavor(
-                hardware.name,
-                f"{hardware.accelerator.quantity} × {hardware.accelerator.model}" if hardware.accelerator else None,
-                _parse_bytes(hardware.accelerator.vram) if hardware.accelerator else 0,
-                hardware.unit_cost_usd * UNITS_PER_HOUR[hardware.unit_label],
-            )
-            for hardware in self._api.list_jobs_hardware()
-            if hardware.unit_label in UNITS_PER_HOUR
-        ]
-        return sorted(offered, key=lambda flavor: flavor.price)
+        offered = [one for one in self._api.list_jobs_hardware() if one.unit_label in UNITS_PER_HOUR]
+        return sorted(map(_flavor, offered), key=lambda flavor: flavor.price)
 
     def newest_commit(self, space: str) -> str:
         """Return the newest commit of a Space's code.
@@ -173,6 +164,14 @@ class JobClient:
         """Return the settings of this environment that also apply to a job, without secrets."""
         settings = self._settings
         return {**settings.variables(NEVER_SENT), **store_variables(settings)}
+
+
+def _flavor(hardware: Any) -> Flavor:
+    price = hardware.unit_cost_usd * UNITS_PER_HOUR[hardware.unit_label]
+    accelerator = hardware.accelerator
+    if accelerator is None:
+        return Flavor(hardware.name, None, 0, price)
+    return Flavor(hardware.name, f"{accelerator.quantity} × {accelerator.model}", _parse_bytes(accelerator.vram), price)
 
 
 def _parse_bytes(text: str) -> int:

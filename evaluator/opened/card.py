@@ -75,16 +75,20 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
         rows.append(
             f"| {name} | {published:.2f} | {again['results'][result.benchmark][em]:.2f} | {low:.1f}–{high:.1f} |"
         )
+    chosen_by = "The operator chose it, because no public randomness is part of it."
+    if public.beacon:
+        chosen_by = (
+            f"Nobody could choose it: round {public.beacon.number} of drand's public randomness is part of the seed."
+        )
+    pictures = {image for item in books.items for image in item.images}
     return CARD.format(
         quarter=public.quarter,
         n=len(books.items),
         errata=f" {errata} errata are applied (`{ERRATA}`)." if errata else "",
-        pictures=len({image for item in books.items for image in item.images}),
+        pictures=len(pictures),
         models=len(books.results),
         revealed=public.revealed_at.date() if public.revealed_at else "",
-        chosen_by=f"Nobody could choose it: round {public.beacon.number} of drand's public randomness is part of the seed."
-        if public.beacon
-        else "The operator chose it, because no public randomness is part of it.",
+        chosen_by=chosen_by,
         sha256=public.set_sha256,
         items=items,
         answers=ANSWERS,

@@ -22,6 +22,7 @@ from submissions.config.api_options import ApiOptions
 from submissions.config.code_version import git_hash
 from submissions.config.server_command import server_name
 from submissions.hub_models.devices import visible_devices
+from submissions.records.base import Decoding
 from submissions.records.request import DEFAULT_REVISION
 from submissions.records.result import (
     AnswerCounts,
@@ -85,41 +86,20 @@ def build_result(
     singly = list(scored.singly.values())
     name = task.benchmark.name
     n = len(scores)
-    seconds = [a.seconds for a in answers]
     benchmark = task.benchmark
-    api = task.options.api
-    remote = task.remote
     reasoning = _reasoning(benchmark, scores, answers)
-    asked = task.request.requested_revision
+    provenance = Provenance(kind="reported", source="python -m evaluator run")
+    if worker:
+        provenance = Provenance(kind="verified", worker=worker)
     return EvalResult(
         request_key=task.request.key,
-        config=ResultConfig(
-            model_name=task.request.model_id,
-            # The weights and precision of a remote server are unknown; a server started here uses the model folder.
-            model_sha=None if remote else task.request.revision,
-            model_dtype=task.request.precision if _known_precision(api) else None,
-            model_type=task.request.model_type,
-            shown=task.request.shown,
-            params=task.request.params or environment["params"],
-            license=task.request.license,
-            weights=_weights(task),
-            engine="api" if api else task.request.engine,
-            server=server_name(api.spawn) if api and api.spawn else None,
-            api_model=_api_model(answers) if remote else None,
-            thinking=task.request.thinking,
-            base_model=task.request.base_model,
-            base_sha=task.request.base_revision,
-            custom_code=task.request.custom_code,
-            requested_revision=None if asked == DEFAULT_REVISION else asked,
-            batch_size=environment["batch_size"],
-            max_new_tokens=task.options.max_new_tokens,
-        ),
+        config=_config(task, answers, environment),
         headline=benchmark.card.headline,
         versions={name: task.version},
         n_samples={name: {"original": dataset.n, "effective": n}},
         date=round(time.time(), 3),
         git_hash=git_hash(),
-        total_evaluation_time_seconds=round(sum(seconds), 3),
+        total_evaluation_time_seconds=round(sum(a.seconds for a in answers), 3),
         dataset=dataset,
         **scored_fields(benchmark, items, scores),
         inputs=_inputs(answers),
@@ -129,11 +109,43 @@ def build_result(
         reasoning=reasoning,
         cost=_cost(task, [*answers, *singly]),
         environment={k: str(v) for k, v in environment.items() if k in ENVIRONMENT},
-        provenance=Provenance(kind="verified", worker=worker)
-        if worker
-        else Provenance(kind="reported", source="python -m evaluator run"),
+        provenance=provenance,
         reproduce=reproduce(task),
     )
+
+
+def _config(task: Task, answers: Sequence[Answer], environment: Mapping[str, Any]) -> ResultConfig:
+    """Return what was evaluated, and with which engine or server."""
+    request = task.request
+    config = ResultConfig(
+        model_name=request.model_id,
+        model_sha=request.revision,
+        model_dtype=request.precision,
+        model_type=request.model_type,
+        shown=request.shown,
+        params=request.params or environment["params"],
+        license=request.license,
+        weights=_weights(task),
+        engine=request.engine,
+        thinking=request.thinking,
+        base_model=request.base_model,
+        base_sha=request.base_revision,
+        custom_code=request.custom_code,
+        requested_revision=None if request.requested_revision == DEFAULT_REVISION else request.requested_revision,
+        batch_size=environment["batch_size"],
+        max_new_tokens=task.options.max_new_tokens,
+    )
+    api = task.options.api
+    if api is None:
+        return config
+    changes: dict[str, Any] = {"engine": "api"}
+    if api.spawn:
+        changes["server"] = server_name(api.spawn)
+    if not _known_precision(api):
+        changes["model_dtype"] = None
+    if task.remote:  # a server started here uses the model folder; of another one the weights are unknown
+        changes |= {"model_sha": None, "api_model": _api_model(answers)}
+    return config.evolve(**changes)
 
 
 def _published_invariance(benchmark: Benchmark, invariance: BatchInvariance | None, n: int) -> BatchInvariance | None:
@@ -150,13 +162,16 @@ def scored_fields(benchmark: Benchmark, items: Sequence[Item], scores: Sequence[
     totals = {name: rounding.total(name, share) for name, share in shares.items()}
     means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in shares]
     means = [name for name in means if rounding.publishes_errors_of(name)]
+    errors = {name: _standard_error(rounding, name, scores) for name in means}
     parts = {axis: _breakdown(rounding, axis, items, scores) for axis in items[0].buckets}
+    published = {axis: buckets for axis, buckets in parts.items() if buckets}
+    statuses = Counter(score.status for score in scores)
     return {
         "results": {benchmark.name: _known(totals)},
         "intervals": {name: _interval(rounding, name, items, scores) for name in means},
-        "standard_errors": _known({name: _standard_error(rounding, name, scores) for name in means}),
-        "breakdown": {axis: buckets for axis, buckets in parts.items() if buckets} | _histogram(benchmark, scores),
-        "answers": AnswerCounts.model_validate(Counter(score.status for score in scores)),
+        "standard_errors": _known(errors),
+        "breakdown": published | _histogram(benchmark, scores),
+        "answers": AnswerCounts.model_validate(statuses),
     }
 
 
@@ -190,9 +205,12 @@ def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Gene
     """Return how answers were generated, or None if the engine generates none."""
     if not ENGINES[task.request.engine].generates:
         return None
+    decoding: Decoding = task.options.decoding
+    if any(a.sampled for a in answers):
+        decoding = "provider"
     keeps_settings = task.remote or task.options.decoding == "repository"
     return Generation(
-        decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
+        decoding=decoding,
         max_answer_tokens=task.options.max_new_tokens,
         max_reasoning_tokens=_reasoning_budget(task) if reasons else None,
         dropped=[] if keeps_settings else dropped_settings(task.options.model),
@@ -229,14 +247,15 @@ def _reasoning_budget(task: Task) -> int:
     return 0 if task.remote and not task.options.asks_for_reasoning else task.options.max_reasoning_tokens
 
 
-def _known_precision(api: ApiOptions | None) -> bool:
-    return api is None or (api.spawn is not None and "{precision}" in api.spawn)
+def _known_precision(api: ApiOptions) -> bool:
+    return api.spawn is not None and "{precision}" in api.spawn
 
 
 def _inputs(answers: Sequence[Answer]) -> Inputs:
     visual = [a.visual_tokens for a in answers if a.visual_tokens is not None]
+    mean = round(_mean(visual), 1) if visual else None
     return Inputs(
-        visual_tokens_mean=round(_mean(visual), 1) if visual else None,
+        visual_tokens_mean=mean,
         resized=sum(a.resize is not None and a.resize < 1 for a in answers),
         windowed=sum(a.windows is not None for a in answers),
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import Details, EvaluationError, IncompleteRunError
@@ -159,14 +160,10 @@ def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores:
     details: Details = []
     for item, item_answers, score in zip(items, answers, scores, strict=True):
         raw = [answer.raw for answer in item_answers]
-        details.append(
-            {
-                "id": item.id,
-                "answers": [answer.text for answer in item_answers],
-                **({"raw": raw} if any(raw) else {}),
-                **({"reasoned": True} if any(a.reasoning_tokens is not None for a in item_answers) else {}),
-                "status": score.status,
-                **score.values,
-            }
-        )
+        row: dict[str, Any] = {"id": item.id, "answers": [answer.text for answer in item_answers]}
+        if any(raw):
+            row["raw"] = raw
+        if any(answer.reasoning_tokens is not None for answer in item_answers):
+            row["reasoned"] = True
+        details.append(row | {"status": score.status, **score.values})
     return details

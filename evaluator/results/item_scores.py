@@ -43,12 +43,9 @@ class ItemScores:
             return None
         ids = [_item_hash(item) for item in items]
         order = sorted((n for n in range(len(items)) if headline in details[n]), key=ids.__getitem__)
-        return cls(
-            np.array([ids[n] for n in order]),
-            np.array([float(details[n][headline]) for n in order]),
-            np.array([items[n].cluster or items[n].id for n in order]),
-            submitter,
-        )
+        scores = [float(details[n][headline]) for n in order]
+        clusters = [items[n].cluster or items[n].id for n in order]
+        return cls(np.array([ids[n] for n in order]), np.array(scores), np.array(clusters), submitter)
 
     def to_parquet(self) -> bytes:
         import pyarrow as pa

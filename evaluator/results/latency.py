@@ -26,12 +26,16 @@ def build_latency(
     """
     single = [answer.seconds for answer in singly]
     whole = [answer.seconds for answer in answers]
-    total = task.benchmark.latency_protocol == "total" or not single
+    protocol = SINGLE_PROTOCOL
+    mean = statistics.fmean(single or whole)
+    if task.benchmark.latency_protocol == "total" or not single:
+        protocol = TOTAL_PROTOCOL
+        mean = statistics.fmean(whole)
     ordered = sorted(single or whole)
     return Latency(
-        protocol=TOTAL_PROTOCOL if total else SINGLE_PROTOCOL,
+        protocol=protocol,
         n=len(ordered),
-        mean_ms=_ms(statistics.fmean(whole if total else single)),
+        mean_ms=_ms(mean),
         p50_ms=_ms(statistics.median(ordered)),
         p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # nearest-rank percentile
         hardware=environment.get("hardware", "remote server"),

@@ -256,13 +256,16 @@ class LiveBoard:
         unseen = rank_changes_unseen(models) if changed else last.unseen
         boards = with_rank_changes(boards, unseen) if changed else boards
         unreadable = [*self._broken, *unreadable, *broken_requests]
-        same = not changed and unreadable == last.unreadable
+        summaries = {**last.summaries, **{name: summary(boards[name], name) for name in changed}}
+        version = last.version
+        if changed or unreadable != last.unreadable:
+            version = blob_id(f"{snapshot.head}{self._published_version}".encode())
         return View(
             snapshot=snapshot,
             rows=rows,
             boards=boards,
-            version=last.version if same else blob_id(f"{snapshot.head}{self._published_version}".encode()),
-            summaries={n: summary(own, n) if n in changed else last.summaries[n] for n, own in boards.items()},
+            version=version,
+            summaries=summaries,
             models=models,
             unseen=unseen,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),

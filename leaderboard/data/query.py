@@ -75,21 +75,28 @@ class Query:
 
     def filters(self) -> dict[str, str]:
         """Return the filters and the sort order as parameters of a URL, without those that have no effect."""
-        given = {
+        given: dict[str, str | bool | Sequence[str]] = {
             "q": self.words,
             "sort": "" if self.sort == RANK else self.sort,
-            "weights": ",".join(self.weights),
-            "size": ",".join(self.sizes),
-            "verified": "1" if self.verified else "",
-            "thinking": ",".join(self.thinking),
-            "reproduced": "1" if self.reproduced else "",
-            "commercial": ",".join(self.commercial),
-            "memory": ",".join(self.memory),
-            "language_model": ",".join(self.language_model),
-            "vision_encoder": ",".join(self.vision_encoder),
-            "family": "1" if self.family else "",
+            "weights": self.weights,
+            "size": self.sizes,
+            "verified": self.verified,
+            "thinking": self.thinking,
+            "reproduced": self.reproduced,
+            "commercial": self.commercial,
+            "memory": self.memory,
+            "language_model": self.language_model,
+            "vision_encoder": self.vision_encoder,
+            "family": self.family,
         }
-        return {name: value for name, value in given.items() if value}
+        return {name: _parameter(value) for name, value in given.items() if value}
+
+
+def _parameter(value: str | bool | Sequence[str]) -> str:
+    """Return a filter that has an effect as the value of a parameter."""
+    if isinstance(value, str):
+        return value
+    return "1" if value is True else ",".join(value)  # type: ignore[arg-type]
 
 
 class FilteredModel(Protocol):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import starmap
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
@@ -45,21 +46,22 @@ def record_json(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the record as JSON. Scores are in percent, differences in points."""
     return {
-        "reproductions": [_reproduction(one) for one in all_reproductions(boards)],
+        "reproductions": list(map(_reproduction, all_reproductions(boards))),
         "attempts": [asdict(one) for one in all_attempts(boards, private)],
         "commitments": [one.model_dump(mode="json") for one in commitments],
-        "retired": [
-            {
-                "key": row.key,
-                "model": row.model,
-                "benchmark": row.benchmark,
-                "score": row.score,
-                "reason": one.reason,
-                "since": one.since.isoformat(),
-                "until": one.until.isoformat() if one.until else None,
-            }
-            for one, row in retired_rows(boards, retired)
-        ],
+        "retired": list(starmap(_retirement, retired_rows(boards, retired))),
+    }
+
+
+def _retirement(one: Retirement, row: BoardRow) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "model": row.model,
+        "benchmark": row.benchmark,
+        "score": row.score,
+        "reason": one.reason,
+        "since": one.since.isoformat(),
+        "until": one.until.isoformat() if one.until else None,
     }
 
 

@@ -50,6 +50,10 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     card = BENCHMARKS[name].card
     filled = view.filled_columns[name]
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
+    sorted_by = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
+    defaults = [column.key for column in choosable if column.default]
+    charts = {kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)}
+    pasted = [r for r in standing_rows(rows) if r.rank]
     return render_page(
         board,
         here,
@@ -59,7 +63,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         description=translate(card.summary, here.language),
         structured_data=table_data(here, name),
         card_picture=here.card(name),
-        pasted=[r for r in standing_rows(rows) if r.rank][:TABLE_ROWS],
+        pasted=pasted[:TABLE_ROWS],
         name=name,
         report_item=_report_of_item(board, name),
         errata=view.errata_of(name),
@@ -77,9 +81,9 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         row_cells=_cells(view, here),
         choices=choosable,
         chosen=default_keys(name) if query.columns is None else query.columns,
-        default_columns=[column.key for column in choosable if column.default],
-        sortable=[column for column in sortable(name) if column.key in filled or column.key == query.sort],
-        charts={kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)},
+        default_columns=defaults,
+        sortable=sorted_by,
+        charts=charts,
         axes=view.part_axes[name],
         unreadable=len(view.unreadable),
     )

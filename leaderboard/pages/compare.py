@@ -27,12 +27,14 @@ def comparison(board: LiveBoard, here: Location, version: str) -> str:
     words = clean_words(params.get("q"))
     suggestions = [found for found in find(view.models, words) if found.model not in models]
     title = text("compare", here.language)
+    if models:
+        title = f"{' · '.join(models)} · {title}"
     return render_page(
         board,
         here,
         version,
         "compare.html",
-        title=f"{' · '.join(models)} · {title}" if models else title,
+        title=title,
         description=text("compare_hint", here.language, n=MAX_MODELS),
         words=words,
         models=models,

@@ -22,16 +22,19 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
     place = opened_quarters(board.opened_books).get(quarter) if name == BENCHMARK.name else None
     opened = opened_quarter(place) if place else None
     items = opened.items if opened else explored_items(board, name)
-    title = BENCHMARKS[name].card.title
+    benchmark = BENCHMARKS[name].card.title
+    title = text("explore_title", here.language, benchmark=benchmark)
+    description = text("explore_hint", here.language)
+    if opened:
+        title = text("opened_title", here.language, quarter=f"{benchmark} {quarter}")
+        description = text("opened_hint", here.language)
     return render_page(
         board,
         here,
         version,
         "explorer.html",
-        title=text("opened_title", here.language, quarter=f"{title} {quarter}")
-        if opened
-        else text("explore_title", here.language, benchmark=title),
-        description=text("opened_hint" if opened else "explore_hint", here.language),
+        title=title,
+        description=description,
         rescored=opened.results if opened else (),
         name=name,
         items=items[:shown],

@@ -82,13 +82,14 @@ def _titles(names: Iterable[str]) -> str:
 def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -> dict[str, Any]:
     """Return the values of the table of models, of which `shown` are listed."""
     groups = set(chain.from_iterable(view.shared_benchmarks.values()))
+    skill = finder.skill
     return {
         "finder": finder,
-        "skill_benchmarks": view.skill_benchmarks[finder.skill] if finder.skill else (),
-        "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
+        "skill_benchmarks": view.skill_benchmarks[skill] if skill else (),
+        "skill_scores": view.skill_scores(skill) if skill else {},
         "models": models[:shown],
         "shared": view.shared_benchmarks,
-        "overall_groups": [group for group in get_args(Inputs) if group in groups],
+        "overall_groups": sorted(groups, key=get_args(Inputs).index),
         "heads": view.heads.of(models),
         "bins": BINS,
         "places": places(view, finder, models[:shown]),

@@ -56,9 +56,10 @@ def request(board: LiveBoard, here: Location, version: str) -> str | None:
 
 def _progress(board: LiveBoard, view: View) -> dict[str, Any]:
     """Return what the templates need to describe the state of a request."""
+    faults = {code.value for code in FAILURES if code.is_infrastructure}
     return {
         "failures": {code.value: message for code, message in FAILURES.items()},
-        "infrastructure_failures": {code.value for code in FAILURES if code.is_infrastructure},
+        "infrastructure_failures": faults,
         "result_paths": view.paths,
         "waits": waits(view.queue, datetime.now(UTC)),
         "progress": {key: lease.progress for key, lease in board.workers.leases.items() if lease.progress},

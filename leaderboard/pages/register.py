@@ -37,6 +37,8 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
     compared = [number for entry in shown for number in entry.numbers]
     note_of = {number.identity: _note(entry, number) for entry in shown for number in entry.numbers}
     notes = list(dict.fromkeys(note_of.values()))
+    parts = [number for number in every if number.is_compared and not number.is_whole]
+    apart = [number for number in every if not number.is_compared]
     return render_page(
         board,
         here,
@@ -50,8 +52,8 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
         notes=notes,
         note_number={note: position for position, note in enumerate(notes, 1)},
         note_of=note_of,
-        parts=[number for number in every if number.is_compared and not number.is_whole],
-        apart=[number for number in every if not number.is_compared],
+        parts=parts,
+        apart=apart,
         models=board.view().models_by_name,
         agreement_limit=AGREEMENT,
         others=list(SETS.values()),

@@ -129,12 +129,10 @@ def _heatmap(made: Any, data: Data, benchmark: Benchmark, language: Language) ->
     labels = _labels(data, language)
     buckets = list(dict.fromkeys((p["axis"], p["bucket"]) for p in data))
     known = {(p["key"], p["axis"], p["bucket"]): p["score"] for p in data}
-    made.add_heatmap(
-        z=[[known.get((key, *bucket)) for bucket in buckets] for key in labels],
-        x=[_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets],
-        y=list(labels.values()),
-        **(SCORES if len(buckets) <= MAX_PRINTED_PARTS else SCORES | {"texttemplate": ""}),
-    )
+    scores = [[known.get((key, *bucket)) for bucket in buckets] for key in labels]
+    titles = [_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets]
+    style = SCORES if len(buckets) <= MAX_PRINTED_PARTS else SCORES | {"texttemplate": ""}
+    made.add_heatmap(z=scores, x=titles, y=list(labels.values()), **style)
     _use_names_as_axes(made, len(labels))
 
 
@@ -143,9 +141,11 @@ def _wins(made: Any, data: Data, benchmark: Benchmark, language: Language) -> No
     labels = _labels(data, language)
     verdicts = {(p["key"], p["other_key"]): MARKS[p["verdict"]] for p in data}
     names = list(labels.values())
+    colours = [[verdicts.get((a, b), (None, None))[1] for b in labels] for a in labels]
+    signs = [[verdicts.get((a, b), ("", None))[0] for b in labels] for a in labels]
     made.add_heatmap(
-        z=[[verdicts.get((a, b), (None, None))[1] for b in labels] for a in labels],
-        text=[[verdicts.get((a, b), ("", None))[0] for b in labels] for a in labels],
+        z=colours,
+        text=signs,
         x=names,
         y=names,
         colorscale=[[0, "rgba(217,119,6,0.55)"], [0.5, "rgba(138,148,163,0.15)"], [1, "rgba(59,116,232,0.6)"]],
@@ -170,9 +170,11 @@ def _overview(made: Any, data: Data) -> None:
         (p["model"], p["benchmark"]): f"({p['score']:.0f})" if p["kind"] == "reported" else f"{p['score']:.0f}"
         for p in data
     }
+    scores = [[known.get((model, name)) for name in names] for model in models]
+    texts = [[shown.get((model, name), "") for name in names] for model in models]
     made.add_heatmap(
-        z=[[known.get((model, name)) for name in names] for model in models],
-        text=[[shown.get((model, name), "") for name in names] for model in models],
+        z=scores,
+        text=texts,
         x=[BENCHMARKS[name].card.title for name in names],
         y=list(map(_escape, _distinct(list(map(_short, models)), models))),
         **SCORES | {"texttemplate": "%{text}"},
@@ -277,12 +279,13 @@ def _add_line(made: Any, x: list[Any], y: list[float], name: str, shape: str = "
 def _add_markers(
     made: Any, points: Data, labels: Mapping[str, str], x: str, name: str, hover: str, **others: Any
 ) -> None:
+    names = [labels[p["key"]] for p in points]
     made.add_scatter(
         mode="markers",
         name=name,
         x=[p[x] for p in points],
         y=[p["score"] for p in points],
-        text=[labels[p["key"]] for p in points],
+        text=names,
         hovertemplate=f"{hover}<extra></extra>",
         **others,
     )

@@ -1,6 +1,6 @@
 """Render HTML from templates. The template engine escapes all values, and no other code writes HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -123,6 +123,16 @@ def _environment(language: Language) -> Environment:
         key = f"{kind}_{value}"
         return text(key, language) if key in TEXTS else value
 
+    def titles(values: Iterable[str], kind: str) -> list[tuple[str, str]]:
+        """Return values with their texts, for the choices of a filter."""
+        return [(value, text(f"{kind}_{value}", language)) for value in values]
+
+    def benchmark_titles() -> list[tuple[str, str]]:
+        return [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()]
+
+    sizes = [(size, size_title(size, language)) for size in SIZES]
+    cards = [(card, f"{card} GB") for card in get_args(Card)]
+    statuses = [status.value for status in Status]
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -152,10 +162,10 @@ def _environment(language: Language) -> Environment:
         bucket_title=bucket_title,
         language=language,
         benchmarks=BENCHMARKS,
-        benchmark_titles=lambda: [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()],
-        memory_choices=[(card, f"{card} GB") for card in get_args(Card)],
-        origin_choices=[(one, text(f"origin_{one}", language)) for one in get_args(Origin)],
-        encoder_choices=[(one, text(f"encoder_{one}", language)) for one in get_args(Encoder)],
+        benchmark_titles=benchmark_titles,
+        memory_choices=cards,
+        origin_choices=titles(get_args(Origin), "origin"),
+        encoder_choices=titles(get_args(Encoder), "encoder"),
         cards_that_fit=cards_that_fit,
         in_words=partial(change_in_words, language=language),
         signed=signed,
@@ -163,18 +173,18 @@ def _environment(language: Language) -> Environment:
         standing=partial(verdict, language=language),
         origin_of=origin_of,
         encoder_of=encoder_of,
-        commercial_choices=[(use, text(f"commercial_{use}", language)) for use in get_args(Commercial)],
+        commercial_choices=titles(get_args(Commercial), "commercial"),
         licence_of=licence_of,
         commercial_use=commercial_use,
         size_of=size_of,
         search_words=search_words,
         maker_words=maker_words,
-        size_choices=[(size, size_title(size, language)) for size in SIZES],
-        thinking_choices=[(mode, text(f"thinking_{mode}", language)) for mode in get_args(Thinking)],
+        size_choices=sizes,
+        thinking_choices=titles(get_args(Thinking), "thinking"),
         thinking_modes=("auto", *THINKING),
         headline_title=partial(headline_title, language=language),
         float_precisions=PRECISIONS,
-        statuses=[status.value for status in Status],
+        statuses=statuses,
         titled=titled,
         metrics_of=metrics_of,
         labels_of=partial(labels, language=language),

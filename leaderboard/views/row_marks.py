@@ -68,6 +68,14 @@ def _retired(row: BoardRow, words: Words) -> str | None:
     return words("retired") if row.retired else None
 
 
+def _sample(row: BoardRow, words: Words) -> str | None:
+    return "sample" if row.is_sample else None
+
+
+def _out_of_memory(row: BoardRow, words: Words) -> str | None:
+    return "oom" if row.outcome == "out_of_memory" else None
+
+
 def _decoding(decoding: str) -> Callable[[BoardRow, Words], str | None]:
     return lambda row, words: words(f"decoding_{decoding}") if row.decoding == decoding else None
 
@@ -89,8 +97,8 @@ MARKS = (
 )
 # Labels that are not beside the name.
 PLACED_ELSEWHERE = (
-    Mark("sample_run", "sample_hint", lambda row, words: "sample" if row.is_sample else None),
-    Mark("out_of_memory", "out_of_memory_hint", lambda row, words: "oom" if row.outcome == "out_of_memory" else None),
+    Mark("sample_run", "sample_hint", _sample),
+    Mark("out_of_memory", "out_of_memory_hint", _out_of_memory),
     Mark("commercial", "commercial_hint", lambda row, words: row.license),
 )
 

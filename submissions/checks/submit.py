@@ -66,9 +66,10 @@ class Submission:
 
         `model` is an ID or an address on the Hub. Unknown values of `precision` and `thinking` are ignored.
         """
+        names = [str(name)[:MAX_ID] for name in benchmarks]
         return cls(
             model_id=str(model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/"),
-            benchmarks=tuple(dict.fromkeys(str(name)[:MAX_ID] for name in benchmarks)),
+            benchmarks=tuple(dict.fromkeys(names)),
             revision=str(revision or "")[:MAX_REVISION].strip() or None,
             precision=next((p for p in PRECISIONS if p == precision), None),
             thinking=next((mode for mode in THINKING if mode == thinking), None),

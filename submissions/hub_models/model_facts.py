@@ -74,6 +74,11 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     shown = shown_architecture(config)
     if repository.declared_base:
         shown = with_base_tensors(shown, repository.shapes, repository.declared_base.shapes)
+    base_model = _one_id(repository.base_model)
+    base_revision = None
+    if repository.base:  # of an adapter
+        base_model = model.model_id
+        base_revision = model.revision
     return ModelFacts(
         model_id=repository.model_id,
         revision=repository.revision,
@@ -90,8 +95,8 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         template_begins=trial.begins,
         thinking=trial.thinking,
         modes=trial.modes,
-        base_model=model.model_id if repository.base else _one_id(repository.base_model),
-        base_revision=model.revision if repository.base else None,
+        base_model=base_model,
+        base_revision=base_revision,
         custom_code=custom,
         weight_bytes=sum(weights),
         shown=shown,

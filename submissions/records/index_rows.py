@@ -142,9 +142,6 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         headline=headline,
         metrics={name: value for name, value in scores.items() if value is not None},
         intervals=result.intervals,
-        latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
-        hardware=result.latency.hardware if result.latency else None,
-        gpu_memory_gb=result.latency.gpu_memory_gb if result.latency else None,
         date=result.date,
         released=result.config.released,
         outcome=result.outcome,
@@ -157,16 +154,36 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         custom_code=result.config.custom_code or None,
         requested_revision=result.config.requested_revision,
         server=result.config.server,
-        decoding=result.generation.decoding if result.generation else None,
-        max_answer_tokens=result.generation.max_answer_tokens if result.generation else None,
-        max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
-        reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
-        reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
         usd_per_1000=_usd_per_1000(result),
         tokens_per_answer=_tokens_per_answer(result),
         published_as=result.config.published_as,
         paired=tuple((p.other, p.sign, p.p_at_most) for p in result.paired),
+        **_latency_fields(result),
+        **_generation_fields(result),
     )
+
+
+def _latency_fields(result: EvalResult) -> dict[str, Any]:
+    latency = result.latency
+    if latency is None:
+        return {}
+    found: dict[str, Any] = {"hardware": latency.hardware, "gpu_memory_gb": latency.gpu_memory_gb}
+    if result.provenance.kind == "verified":
+        found["latency_ms"] = _typical_ms(latency)
+    return found
+
+
+def _generation_fields(result: EvalResult) -> dict[str, Any]:
+    """Return how answers were generated, with how much reasoning."""
+    found: dict[str, Any] = {}
+    if generation := result.generation:
+        found["decoding"] = generation.decoding
+        found["max_answer_tokens"] = generation.max_answer_tokens
+        found["max_reasoning_tokens"] = generation.max_reasoning_tokens
+    if reasoning := result.reasoning:
+        found["reasoning_tokens"] = reasoning.tokens_mean
+        found["reasoning_per_right"] = reasoning.tokens_per_right
+    return found
 
 
 def _usd_per_1000(result: EvalResult) -> float | None:
@@ -229,10 +246,8 @@ class QueueRow:
 
 def queue_row(request: EvalRequest, blob: str) -> QueueRow:
     """Summarise a request. `blob` is the git blob id of its record."""
-    row_only = {"blob", "failure_stage", "failure_code"}
-    return QueueRow(
-        blob=blob,
-        failure_stage=request.failure.stage if request.failure else None,
-        failure_code=request.failure.code if request.failure else None,
-        **request.model_dump(include={field.name for field in fields(QueueRow)} - row_only),
-    )
+    copied = {field.name for field in fields(QueueRow)} - {"blob", "failure_stage", "failure_code"}
+    values = request.model_dump(include=copied)
+    if failure := request.failure:
+        values |= {"failure_stage": failure.stage, "failure_code": failure.code}
+    return QueueRow(blob=blob, **values)

@@ -140,17 +140,17 @@ class JobLauncher(ABC):
         assert request.lease
         nonce = request.lease.nonce
         memory = memory_needed(request.params, request.precision)
-        gpu_memory = self.settings.gpu_memory
-        return Launch(
-            request,
-            # Whoever uses the scheduler sees the names of jobs.
-            f"hannun-{'private' if self.queue.is_private else request.key[:12]}-{nonce[:8]}"
-            + (f"-{shard.number}" if shard else ""),
-            self._arguments(request.key, nonce, shard),
-            0 if gpu_memory is None else max(1, math.ceil((memory or 0) / gpu_memory)),
-            memory,
-            self.settings.deadline + OVERTIME,
-        )
+        gpus = 0
+        if self.settings.gpu_memory is not None:
+            gpus = max(1, math.ceil((memory or 0) / self.settings.gpu_memory))
+        shown = (
+            "private" if self.queue.is_private else request.key[:12]
+        )  # whoever uses the scheduler sees names of jobs
+        name = f"hannun-{shown}-{nonce[:8]}"
+        if shard:
+            name += f"-{shard.number}"
+        arguments = self._arguments(request.key, nonce, shard)
+        return Launch(request, name, arguments, gpus, memory, self.settings.deadline + OVERTIME)
 
     def _arguments(self, key: str, nonce: str, shard: Shard | None) -> tuple[str, ...]:
         arguments = ["worker", "--claimed", f"{key}:{nonce}"]
