@@ -42,7 +42,8 @@ _BARE = re.compile(
 _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
 _OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
-_SUBJECT = re.compile(r"([가-힣A-Za-z]+?)(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
+_SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
+_BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
 _ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
@@ -50,6 +51,14 @@ _PERIODS = [re.compile(words) for words in (r"하루|일평균|일일", r"월평
 _DIRECTIONS = [re.compile(r"증가|상승|(?<![가-힣])늘"), re.compile(r"감소|하락|(?<![가-힣])줄")]
 _BOUNDS = [re.compile(r"최대|이내|이하|많아야|까지|at most|up to"), re.compile(r"최소|이상|적어도|at least")]
 _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
+_HAVING = [re.compile(r"있다['’”\"]?(?:고|는)|['‘“\"]있"), re.compile(r"없다['’”\"]?(?:고|는)|['‘“\"]없")]
+# Denies what the counted persons or things did: 받지 못한 가구의 비율.
+_DENIED_SUBJECT = re.compile(
+    r"지\s?(?:못|않)(?:한|은|는|았던)\s[가-힣\s]{0,12}?(?:비율|비중|수|건수|인원|가구|사람|명|개소)(?:은|는|이|가|의)"
+)
+_LABEL = re.compile(
+    r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
+)
 _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?[가-힣㎢㎡]{1,3})당(?![가-힣])")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
@@ -153,7 +162,34 @@ def _means_another(question: str, gold: str, output: str) -> bool:
         return True
     if any(_differ(words, gold, output) for words in (_PERIODS, _BOUNDS, _WITH_OR_WITHOUT)):
         return True
-    return _differ(_DIRECTIONS, question, output)
+    if _denies_subject(output, quantities(gold)) and not _DENIED_SUBJECT.search(f"{question} {gold}"):
+        return True
+    return _other_label(question, output) or any(_differ(words, question, output) for words in (_DIRECTIONS, _HAVING))
+
+
+def _denies_subject(output: str, wanted: Sequence[Quantity]) -> bool:
+    """Return whether an output gives the wanted value to those who did not: 받지 못한 가구의 비율이 28.4%."""
+    text = plain(output)
+    denied = _DENIED_SUBJECT.search(text)
+    if denied is None:
+        return False
+    following = next((stated for stated in scan(text) if stated.start >= denied.end()), None)
+    return following is not None and _is_among(following.quantity, wanted)
+
+
+def _other_label(question: str, output: str) -> bool:
+    """Return whether an output is about another label than the question: C등급 for B등급, 2호선 for 3호선."""
+    asked = _labels(question)
+    given = _labels(output)
+    return any(given[noun].isdisjoint(labels) for noun, labels in asked.items() if noun in given)
+
+
+def _labels(text: str) -> dict[str, set[str]]:
+    """Return the labels of a text by the noun that they belong to."""
+    found: dict[str, set[str]] = {}
+    for label, noun in _LABEL.findall(text):
+        found.setdefault(noun, set()).add(label)
+    return found
 
 
 def without_remarks(text: str) -> str:
@@ -381,6 +417,11 @@ def _in_sentence(
         return [stated.quantity for stated in all_stated]
     if alternatives := _alternative_values(sentence, all_stated):
         return alternatives
+    total = None if "=" in sentence or _EQUATION.search(sentence) else _total(all_stated)
+    if total and _is_among(total, wanted):
+        return [total]
+    if of_year := _of_asked_year(question, sentence, all_stated, asked):
+        return [of_year]
     values = [stated for stated in all_stated if not _is_label(sentence, stated, asked, wanted)]
     is_equation = bool(_EQUATION.search(sentence))
     free = [stated for stated in values if not (is_equation and _is_in_expression(sentence, stated))]
@@ -413,6 +454,31 @@ def _alternative_values(sentence: str, all_stated: Sequence[Stated]) -> list[Qua
         if is_joined or _ALSO_POSSIBLE.match(sentence, following.end):
             found += [one.quantity, following.quantity]
     return found
+
+
+def _total(stated: Sequence[Stated]) -> Quantity | None:
+    """Return the first or the last of some values if it is the sum of all others: 60억 원과 60억 원을 합한 120억 원."""
+    values = [one.quantity for one in stated if one.quantity.unit != "년"]
+    if not 3 <= len(values) <= MAX_MARKERS or len({one.unit for one in values}) > 1:
+        return None
+    whole = sum(Decimal(one.value) for one in values)
+    return next((one for one in (values[-1], values[0]) if 2 * Decimal(one.value) == whole), None)
+
+
+def _of_asked_year(
+    question: str, sentence: str, stated: Sequence[Stated], asked: Sequence[Quantity]
+) -> Quantity | None:
+    """Return the value beside the year of a question, if a sentence has values of several years: 2021년 19%에서 2022년 18%로."""
+    years = {one.value for one in asked if one.unit == "년"}
+    if len(years) != 1 or _ASKS_TO_COMPARE.search(question):
+        return None
+    by_year: dict[int | Decimal, list[Quantity]] = {}
+    for year, following in pairwise(stated):
+        is_beside = _BESIDE_YEAR.fullmatch(sentence, year.end, following.start)
+        if year.quantity.unit == "년" and following.quantity.unit != "년" and is_beside:
+            by_year.setdefault(year.quantity.value, []).append(following.quantity)
+    own = by_year.get(years.pop(), [])
+    return own[0] if len(own) == 1 and len(by_year) > 1 else None
 
 
 def _swapped(gold: str, output: str) -> float:
@@ -458,14 +524,18 @@ def _is_wanted_bound(stated: Stated, wanted: Sequence[Quantity]) -> bool:
 
 
 def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Quantity]) -> list[Stated]:
-    """Leave out the quantities in brackets that have another unit than the answer: 60세 이상(6,223천 명)."""
-    brackets = [match.span() for match in _BRACKETS.finditer(sentence)]
+    """Leave out the quantities in brackets that have another unit than the answer or an arrow between them.
+
+    They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건).
+    """
+    brackets = list(_BRACKETS.finditer(sentence))
     units = {"", *(quantity.unit for quantity in wanted)}
 
-    def is_bracketed(stated: Stated) -> bool:
-        return any(start < stated.start < end for start, end in brackets)
+    def is_aside(stated: Stated) -> bool:
+        inside = [bracket for bracket in brackets if bracket.start() < stated.start < bracket.end()]
+        return any("→" in bracket[0] or stated.quantity.unit not in units for bracket in inside)
 
-    kept = [stated for stated in found if stated.quantity.unit in units or not is_bracketed(stated)]
+    kept = [stated for stated in found if not is_aside(stated)]
     return kept or list(found)
 
 
@@ -523,10 +593,15 @@ def _is_year(value: int | Decimal) -> bool:
 def _is_bare(sentence: str) -> bool:
     """Return whether a sentence has only quantities, which makes it a candidate answer and not working."""
     found = scan(sentence)
-    if not found:
+    if not found or _is_row(found):
         return False
     pieces = [sentence[: found[0].start], *(sentence[a.end : b.start] for a, b in pairwise(found))]
     return all(_BARE.fullmatch(piece) for piece in [*pieces, sentence[found[-1].end :]])
+
+
+def _is_row(stated: Sequence[Stated]) -> bool:
+    """Return whether quantities are a year and its value, as a line of a table has: 2020년: 2조 9,500억 원."""
+    return len(stated) == 2 and stated[0].quantity.unit == "년" != stated[1].quantity.unit
 
 
 def _is_unsure(output: str, gold: str) -> bool:

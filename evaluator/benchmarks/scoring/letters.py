@@ -42,12 +42,12 @@ _MARKER = re.compile(
 )
 _DIRECT = re.compile(r"[\s(\[*\"'“‘]*([A-Da-d])(?![A-Za-z'’])")
 _CONCLUSION = re.compile(
-    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|(?:남는|남은|옳은|맞는|올바른) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
+    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|(?:남는|남은|옳은|맞는|올바른|(?:바르|올바르|정확하|옳)게 [가-힣]{2,6}|(?:정확히|가장 잘) [가-힣]{2,6}) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=\s|\Z)|\n")
 _AFFIRMED = re.compile(
-    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:|]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
+    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:|]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|(?:을|를)\s?(?:고르(?!지)|고릅|골라|골랐|선택(?!하지)|택하|택합)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")

@@ -19,9 +19,10 @@ _MARKED = re.compile(
 )
 _UNKNOWN = re.compile(
     r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
-    r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별) ?불가"
+    r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별|특정|계산)(?:이|은|는)? ?불가"
     r"|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
     r"|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
+    r"|\b(?:does|do|did)(?: not|n't) (?:\w+ )?(?:provide|show|give|contain|include|state|mention|specify|list|report|indicate|say)"
     r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
     re.IGNORECASE,
 )
@@ -33,6 +34,15 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
 _REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
+MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
+_CLAUSE_END = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
+_PLACE_WORDS = r"가장|제일|최[고대저소]|두\s?번째|2\s?(?:번째|위)|세\s?번째|3\s?(?:번째|위)"
+_PLACES = (
+    ("2", re.compile(r"두\s?번째|2\s?(?:번째|위)|다음으로")),
+    ("3", re.compile(r"세\s?번째|3\s?(?:번째|위)")),
+    ("1", re.compile(r"가장|제일|최[고대저소]|1\s?위")),
+)
+_WAYS = (("most", re.compile(r"많|높|큰|크|길|넓|최[고대]")), ("least", re.compile(r"적|낮|작|짧|좁|최[저소]")))
 _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
 _OWN_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")
@@ -94,6 +104,8 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and _LIST_MARK.match(lines[-1]):
         return False  # a list of names
+    if _concludes(question, gold, text):
+        return True
     line = _LIST_MARK.sub("", lines[-1]).strip(" *_`\"'“”") if lines else ""
     sentence = re.split(r"(?<=[다요])\.\s", line)[0]
     superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
@@ -116,6 +128,38 @@ def matches_name(question: str, gold: str, output: str) -> bool:
         return False
     words = sentence[: sentence.rfind(gold.split()[0])].split()  # of the question, so that no other name is among them
     return all(word[:2] in question for word in words)
+
+
+def _concludes(question: str, gold: str, text: str) -> bool:
+    """Return whether the clause of a text that answers a question gives a name.
+
+    Of several clauses it is the one with the superlative that the question asks for. The name is its subject before that
+    superlative, or its predicate: 중학교가 76.2%로 가장 높다, 두 번째는 주거비입니다.
+    """
+    clauses = [clause for clause in _CLAUSE_END.split(text) if clause.strip()]
+    asked = _superlative(question)
+    if asked == ("", "") or len(clauses) > MAX_CLAUSES:
+        return False
+    own = [clause for clause in clauses if _superlative(clause) == asked or _superlative(clause) == (asked[0], "")]
+    return len(own) == 1 and _gives_name(gold, own[0], asked)
+
+
+def _superlative(text: str) -> tuple[str, str]:
+    """Return which place a text is about (`1` for 가장, `2` for 두 번째), and whether of the most or the least, if it says so."""
+    place = next((number for number, words in _PLACES if words.search(text)), "")
+    ways = [way for way, words in _WAYS if words.search(text)]
+    return place, ways[0] if place and len(ways) == 1 else ""
+
+
+def _gives_name(gold: str, clause: str, asked: tuple[str, str]) -> bool:
+    name = rf"(?<![가-힣A-Za-z\d])['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
+    subject = re.compile(
+        rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에)\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"
+    )
+    predicate = re.compile(
+        rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\))?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|으로|로)?[\s.]*$"
+    )
+    return bool(subject.search(clause) or predicate.search(clause))
 
 
 def reading_of(gold: str) -> Reading | None:

@@ -139,6 +139,9 @@ def _without_wrappers(text: str) -> str:
     text = _QUOTE.sub("", text)
     text = _ARROW.sub("→", text)
     text = _MARKER_ARROW.sub(r"\1:", text)
+    arrows = list(_ARROW_FIRST.finditer(text))
+    if len(arrows) == 1 and re.search(r"\w", text[: arrows[0].start()]):  # a conclusion from the lines above it
+        return _ARROW_FIRST.sub("따라서 ", text)
     return _ARROW_FIRST.sub("", text)
 
 

@@ -30,6 +30,8 @@ from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MAX_FILLER_WORDS = 15  # beside the answer in its sentence
+MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
+MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
 MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
 
 # Locate the answer.
@@ -39,8 +41,8 @@ _ANSWER = re.compile(
 )
 _CONCLUSION = re.compile(r"(?:\b(?:therefore|thus|hence|so)\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-_SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;/|·])\s*")
-_HARD_SEPARATOR = re.compile(r"\s*[\n;/|·]\s*")
+_SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;|·]|(?<!\d)/|/(?!\d))\s*")
+_HARD_SEPARATOR = re.compile(r"\s*(?:[\n;|·]|(?<!\d)/|/(?!\d))\s*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\w)|\n+")
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
@@ -67,6 +69,24 @@ _SO = re.compile(r"(?:\b(?:so|therefore|thus|hence)\b|따라서|그러므로|→
 _YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")
 _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn": "십억", "t": "조", "tn": "조"}
 _LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
+_CLAUSE_END = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
+_ASKS_TO_COMPARE = re.compile(
+    r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|f[ae]ll|gain\w*)\b",
+    re.IGNORECASE,
+)
+_FRACTION = re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")
+_RATIO = re.compile(r"(?<![\d.,])(\d+(?:\.\d+)?)\s?(?:to|:|대)\s?(\d+(?:\.\d+)?)(?![\d.]*\d)")
+_CURRENCIES = {
+    "$": r"\$|dollars?|usd|달러",
+    "€": "€|euros?|eur|유로",
+    "£": "£|pounds?|gbp|파운드",
+    "₩": "₩|won|krw|원(?![가-힣])",
+    "¥": "¥|yen|jpy|엔(?![가-힣])",
+}
+_EITHER_VALUE = re.compile(
+    rf"\d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d|(?:{EITHER.pattern})\s+(?:maybe|perhaps|possibly|more|less|so)\b|either",
+    re.IGNORECASE,
+)
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
 _PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
@@ -99,6 +119,7 @@ _ITEM_WORD = re.compile(
     re.IGNORECASE,
 )
 _OTHER_ITEM = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+|\d+(?![\d%])")
+_EXCLUDES = re.compile(r"\b(?:not|n't|excluded?|except)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
 _LIST_SEPARATORS = (
     r"\n",
     ",",
@@ -129,9 +150,11 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return _polarity(_after_marker(response)) is is_yes
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
         return _same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
-    passage = final_passage(response)
+    passage = final_passage(_without_alternative_words(response) if _is_value(answer) else response)
     if passage is None:
         return _folded(answer) == _folded(response)
+    if _RATIO.fullmatch(answer.strip()):
+        return _RATIO.sub(r"\1:\2", answer.strip()) in {":".join(pair) for pair in _RATIO.findall(passage)}
     tolerance = ROUGH if question_type in ROUGH_NUMBER else EXACT
     if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _is_value(answer)):
         return _same_value(question, answer, passage, tolerance)
@@ -158,6 +181,11 @@ def _after_marker(response: str) -> str:
 
 def _is_value(answer: str) -> bool:
     return mostly_digits(answer) or bool(re.match(r"[-−–△▲]?\s?[$€£₩]?\d", answer.strip()))
+
+
+def _without_alternative_words(response: str) -> str:
+    """Return a response in which only values are alternatives: not the words in "79% ends up in landfills or nature"."""
+    return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
 
 
 def final_passage(response: str) -> str | None:
@@ -251,11 +279,15 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
     """
     if not re.search("[0-9]", answer):
         return _gives_answer(answer, passage)
+    if _other_currency(answer, passage):
+        return False
     if _folded(answer) == _folded(passage):  # Q3 2020, 12K, 1/3
         return True
     wanted = scan(_readable(answer))
     if not wanted:
         return False
+    if "%" in answer and (fractions := _FRACTION.findall(passage)):
+        return all(_is_share(wanted[-1], *pair) for pair in fractions) and _only_share(passage, wanted[-1])
     if _YEAR.fullmatch(answer.strip()):
         text = _readable(passage)
         given = [one for one in _asserted_values(question, passage, years=True) if _is_year(text, one)]
@@ -265,15 +297,29 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
     return bool(given) and all(_agree(question, answer, wanted[-1], passage, one, tolerance) for one in given)
 
 
+def _is_share(wanted: Stated, part: str, whole: str) -> bool:
+    """Return whether a fraction is a percentage: 1/4 is 25 %."""
+    return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < MAX_SHARE_ERROR
+
+
+def _only_share(passage: str, wanted: Stated) -> bool:
+    """Return whether a passage has no percentage beside its fraction but the wanted one."""
+    given = [one.quantity for one in scan(_readable(passage)) if one.quantity.unit == "%"]
+    return all(one.value == wanted.quantity.value for one in given)
+
+
 def _clause_about(question: str, passage: str) -> str:
     """Return the clause of a passage that alone has words of the question, or the whole passage."""
-    clauses = [clause for clause in passage.split(";") if re.search(r"\d", clause)]
-    if len(clauses) != 2:
+    clauses = [clause for clause in _CLAUSE_END.split(passage) if re.search(r"\d", clause)]
+    if not 1 < len(clauses) <= MAX_CLAUSES or _ASKS_TO_COMPARE.search(question):
         return passage
-    first, second = (_words(clause) & _words(question) for clause in clauses)
-    if bool(first - second) == bool(second - first):
-        return passage
-    return clauses[0] if first - second else clauses[1]
+    subjects = [re.split(r"\d", clause)[0] for clause in clauses]
+    for texts in (subjects, clauses):
+        shared = [_words(one) & _words(question) for one in texts]
+        named = [place for place, words in enumerate(shared) if words.difference(*shared[:place], *shared[place + 1 :])]
+        if len(named) == 1:
+            return clauses[named[0]]
+    return passage
 
 
 def _words(text: str) -> set[str]:
@@ -340,6 +386,17 @@ def _is_per_another(answer: str, passage: str) -> bool:
     return bool(some and others) and not some & others
 
 
+def _other_currency(answer: str, passage: str) -> bool:
+    """Return whether two texts have amounts in different currencies."""
+    some = _currencies(answer)
+    others = _currencies(passage)
+    return bool(some and others) and some.isdisjoint(others)
+
+
+def _currencies(text: str) -> set[str]:
+    return {sign for sign, words in _CURRENCIES.items() if re.search(rf"(?<![A-Za-z])(?:{words})", text, re.IGNORECASE)}
+
+
 def _units_after_per(text: str) -> set[str]:
     return {word.lower().removesuffix("s") for word in _PER.findall(text)}
 
@@ -370,6 +427,7 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     Nothing is yielded if the response names alternatives or denies an item. What separates items in some responses may be
     part of an item of the answer, and then separates none.
     """
+    response = _without_excluded(answer, response)
     if EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
         return
     marked = [str(match[1]) for match in [*_BOXED.finditer(response), *_ANSWER.finditer(response)] if match[1].strip()]
@@ -386,6 +444,14 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     for reading in readings:
         items = [_ITEM_WORD.sub("", _ITEM_WORD.sub("", item)) for item in re.split(separators, reading)]
         yield [_folded(item) for item in items if re.search(r"\w", item)]
+
+
+def _without_excluded(answer: str, response: str) -> str:
+    """Return a response without the sentences after its first that say what is not in the list."""
+    first, *others = _SENTENCE_END.split(response)
+    items = [item.strip().casefold() for item in answer.split(",")]
+    kept = [one for one in others if not _EXCLUDES.search(one) or any(item in one.casefold() for item in items)]
+    return response if len(kept) == len(others) else " ".join([first, *kept])
 
 
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
