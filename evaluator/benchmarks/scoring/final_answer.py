@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 
 from evaluator.benchmarks.scoring.numerals import factor_of
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, quantities, scan
@@ -51,6 +51,22 @@ _PERIODS = [re.compile(words) for words in (r"하루|일평균|일일", r"월평
 _DIRECTIONS = [re.compile(r"증가|상승|(?<![가-힣])늘"), re.compile(r"감소|하락|(?<![가-힣])줄")]
 _BOUNDS = [re.compile(r"최대|이내|이하|많아야|까지|at most|up to"), re.compile(r"최소|이상|적어도|at least")]
 _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
+# Words of which a gold answer may have one and a wrong answer the other.
+_OPPOSITES = [
+    [re.compile(one), re.compile(other)]
+    for one, other in (
+        ("상반기", "하반기"), ("오전", "오후"), ("남성|남자|남학생", "여성|여자|여학생"), ("수출", "수입(?!액?원)"), ("전입", "전출"), ("출생", "사망"),
+        ("공립", "사립"), ("도시", "농촌"), ("입학", "졸업"), ("최고", "최저"), ("상위", "하위"), ("유료", "무료"), ("찬성", "반대"), ("신설", "폐지"),
+    )
+]  # fmt: skip
+_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로|도|와|과)$")
+_IS_HANGUL = re.compile(r"[가-힣]+")
+# No names of things: words that describe, count or join.
+_NO_NAME = re.compile(
+    r"(?:은|는|을|를|에|에서|으로|로|와|과|된|한|인|할|던|및|등|중|별|보다|대비|따르면|보면|경우|기준|현재|년도|간)$"
+    r"|^(?:전체|합계|평균|연간|해당|이번|모든|전국|국내|올해|최근|다음|위|아래|표|그림|총|각|전년|당시|같은|다른|이|그|그해|정답|답변|답|따라서|결론|최종|질문|자료|문서|이미지|차트|그래프)$"
+)
+_ASKS_WHICH = re.compile(rf"{_ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")
 _HAVING = [re.compile(r"있다['’”\"]?(?:고|는)|['‘“\"]있"), re.compile(r"없다['’”\"]?(?:고|는)|['‘“\"]없")]
 # Denies what the counted persons or things did: 받지 못한 가구의 비율.
 _DENIED_SUBJECT = re.compile(
@@ -59,7 +75,7 @@ _DENIED_SUBJECT = re.compile(
 _LABEL = re.compile(
     r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
 )
-_BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?[가-힣㎢㎡]{1,3})당(?![가-힣])")
+_BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 
@@ -67,7 +83,7 @@ _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 _BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
 _COMPARISON = re.compile(r"(?<=[가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
-_COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도")
+_COMPARES = re.compile(r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도")
 
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
@@ -91,6 +107,7 @@ _CUE = re.compile(
 )
 _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
+_TIMES = {"번", "회"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
 _ROWS = re.compile(r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안)")  # "4개 항목 중"
 _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
@@ -164,7 +181,52 @@ def _means_another(question: str, gold: str, output: str) -> bool:
         return True
     if _denies_subject(output, quantities(gold)) and not _DENIED_SUBJECT.search(f"{question} {gold}"):
         return True
-    return _other_label(question, output) or any(_differ(words, question, output) for words in (_DIRECTIONS, _HAVING))
+    if any(_differ(words, f"{question} {gold}", output) for words in _OPPOSITES):
+        return True
+    if any(_differ(words, question, output) for words in (_DIRECTIONS, _HAVING)):
+        return True
+    return _other_label(question, output) or _other_subject(question, gold, output)
+
+
+def _other_subject(question: str, gold: str, output: str) -> bool:
+    """Return whether an output is about another thing of the kind that a question asks about: 풍력 발전 for 태양광 발전.
+
+    It then names the kind with another noun before it, and the question's own noun nowhere.
+    """
+    if _ASKS_WHICH.search(question):
+        return False
+    known = f"{question} {gold}"
+    asked = _named_kinds(question)
+    for kind, names in _named_kinds(_before_value(output)).items():
+        own = asked.get(kind, set())
+        is_named = any(name in output for name in own) or any(name in known for name in names)
+        if own and not is_named and not any(_is_same_name(*pair) for pair in product(own, names)):
+            return True
+    return False
+
+
+def _before_value(output: str) -> str:
+    """Return the part of an output up to its first value that is no year."""
+    text = plain(output)
+    first = next((stated for stated in scan(text) if stated.quantity.unit != "년"), None)
+    return text[: first.start] if first else text
+
+
+def _named_kinds(text: str) -> dict[str, set[str]]:
+    """Return the nouns that stand right before another noun, by that noun: 발전 → 태양광."""
+    found: dict[str, set[str]] = {}
+    words = re.findall(r"[가-힣]+|[^\s가-힣]+", text)
+    for name, following in pairwise(words):
+        noun = _PARTICLE.sub("", following)
+        own = name.removesuffix("의")
+        is_name = len(own) > 1 and bool(_IS_HANGUL.fullmatch(name)) and not _NO_NAME.search(own)
+        if is_name and len(noun) > 1 and not _NO_NAME.search(noun):
+            found.setdefault(noun, set()).add(own)
+    return found
+
+
+def _is_same_name(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one) or one.endswith(other) or other.endswith(one)
 
 
 def _denies_subject(output: str, wanted: Sequence[Quantity]) -> bool:
@@ -264,6 +326,8 @@ def asserted_quantities(
         wanted: the quantities of the gold answer, which help to recognize labels, roundings and omitted multipliers
     """
     text = plain(output)
+    if (total := _total_of_parts(text)) and _is_among(total, wanted):
+        return [total]
     passages = _explicit_passages(output, text, question, asked, wanted)
     if passages:
         found = []
@@ -274,6 +338,7 @@ def asserted_quantities(
         found = [stated.quantity for stated in scan(text)]
     scale = _SCALE.search(question)
     found = [_scaled(quantity, scale[1], wanted) if scale else quantity for quantity in dict.fromkeys(found)]
+    found = [_in_percent(quantity, wanted) for quantity in found]
     exact = [quantity for quantity in found[:MAX_VALUES] if _is_among(quantity, wanted)]
     if exact and "(" in text and not _EITHER.search(text):
         found = [quantity for quantity in found if quantity in exact or not _is_rounding(quantity, wanted)]
@@ -417,9 +482,6 @@ def _in_sentence(
         return [stated.quantity for stated in all_stated]
     if alternatives := _alternative_values(sentence, all_stated):
         return alternatives
-    total = None if "=" in sentence or _EQUATION.search(sentence) else _total(all_stated)
-    if total and _is_among(total, wanted):
-        return [total]
     if of_year := _of_asked_year(question, sentence, all_stated, asked):
         return [of_year]
     values = [stated for stated in all_stated if not _is_label(sentence, stated, asked, wanted)]
@@ -454,6 +516,14 @@ def _alternative_values(sentence: str, all_stated: Sequence[Stated]) -> list[Qua
         if is_joined or _ALSO_POSSIBLE.match(sentence, following.end):
             found += [one.quantity, following.quantity]
     return found
+
+
+def _total_of_parts(text: str) -> Quantity | None:
+    """Return the value that is the sum of all others in a text, unless the text lists candidates or computes it by an equation."""
+    if "=" in text or _EQUATION.search(text):
+        return None
+    bare = sum(_is_bare(match[0]) for match in islice(_SENTENCE.finditer(text), MAX_MARKERS))
+    return None if bare > 1 else _total(scan(text))
 
 
 def _total(stated: Sequence[Stated]) -> Quantity | None:
@@ -574,6 +644,8 @@ def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: 
         return unit != "" or not _is_year(value)  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False
+    if unit in _TIMES and _is_among(stated.quantity, wanted):  # 세 번 for 세 해
+        return False
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True
     if unit == "년":
@@ -629,6 +701,14 @@ def _scaled(quantity: Quantity, words: str, wanted: Sequence[Quantity]) -> Quant
     """
     scaled = quantity._replace(value=quantity.value * factor_of(words))
     return scaled if not quantity.unit and not _is_among(quantity, wanted) and _is_among(scaled, wanted) else quantity
+
+
+def _in_percent(quantity: Quantity, wanted: Sequence[Quantity]) -> Quantity:
+    """Return a bare fraction of 1 as a percentage if that is a gold quantity: 0.574 for 57.4%."""
+    if quantity.unit or not 0 < quantity.value < 1:
+        return quantity
+    percent = Quantity(100 * quantity.value, "%", quantity.sense)
+    return percent if _is_among(percent, wanted) else quantity
 
 
 def _is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:

@@ -73,7 +73,7 @@ _ALSO_POSSIBLE = re.compile(
 )
 # Follow or precede a letter that the answer denies.
 _DENIED_AFTER = re.compile(
-    r"[)\]*\"']*(?:번)?(?:이|가|은|는|도|를|을)?\s*(?:아니(?!면)|아닙|아님|(?:(?:is|are)\s*)?(?:not\b|incorrect|wrong|false)|틀[리렸린립]|오답|거짓"
+    r"[)\]*\"']*(?:번)?(?:이|가|은|는|도|를|을|:)?[^\S\n]*(?:아니(?!면)|아닙|아님|(?:(?:is|are)\s*)?(?:not\b|incorrect|wrong|false)|틀[리렸린립]|오답|거짓"
     r"|제외|외의|고르면|[❌✗]|인지|\?|(?:맞|옳)(?:지\s*않|을까))",
     re.IGNORECASE,
 )
@@ -84,7 +84,8 @@ _DENIED_IN_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _DENIED_BEFORE = re.compile(
-    r"\b(?:not|except|isn't|(?:all|any|anything|everything|none) but)\s+[(\[*\"']*$", re.IGNORECASE
+    r"\b(?:not|except|isn't|(?:all|any|anything|everything|none) but)\s+(?:to\s)?(?:choice\s|option\s)?[(\[*\"']*$",
+    re.IGNORECASE,
 )
 # The choices repeated, one per line. A letter alone in the first line is an answer and does not match.
 _REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
@@ -135,7 +136,9 @@ def _settled(text: str) -> str | None:
     if differ and any(_ALSO_POSSIBLE.match(text, one.end) for one in every):
         return None
     for place, found in enumerate(_places(text, every)):
-        if place > 0 and _REPEATED_CHOICES.match(text):  # only "정답은 B" is an answer beside the repeated choices
+        if (
+            place > 1 and differ and _REPEATED_CHOICES.match(text)
+        ):  # only a marker or a conclusion is an answer beside them
             return None
         if found:
             return None if _is_listed(text, every, found) else _only(text, found)

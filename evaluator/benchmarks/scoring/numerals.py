@@ -16,19 +16,21 @@ COUNTS = {
     "스무": 20,
     **{f"{ten}{one}": tens + ones for ten, tens in NATIVE_TENS.items() for one, ones in ONES.items()},
 }
-COUNTERS = "개|곳|군데|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|사람|나라|지역|항목"
+COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|사람|나라|지역|항목"
 
 # A number in Hangul has one of its digits and stands before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are none. A single
 # digit may also begin a word or mean "this" (사회, 사건, 오세훈, 이 건), so it needs a unit that begins none.
 _HANGUL = re.compile(
-    r"(?<![가-힣\d])(?:[일이삼사오육칠팔구](?=\s?(?:퍼센트|프로|%|달러|개월|시간|년(?![가-힣])|배(?![가-힣])|킬로|미터|헥타르|톤(?![가-힣])))|"
+    r"(?<![가-힣\d])(?:[일이삼사오육칠팔구](?=\s?(?:퍼센트|프로|%|달러|개월|시간|월(?![가-힣])|년(?![가-힣])|배(?![가-힣])|킬로|미터|헥타르|톤(?![가-힣])))|"
     r"(?=[일이삼사오육칠팔구십백천만억조]{2}|[일이삼사오육칠팔구십백천만억조]\s[일이삼사오육칠팔구십백천만억조])"
     r"(?=[십백천만억조\s]{0,6}[일이삼사오육칠팔구])[일이삼사오육칠팔구십백천만억조]+(?:\s[일이삼사오육칠팔구십백천만억조]+){0,4}"
-    r"(?=\s?(?:원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르|킬로|호)(?!이라|상|하)))"
+    r"(?=\s?(?:원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|월|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르|킬로|호)(?!이라|상|하)))"
 )
 _COUNTED = re.compile(
     rf"(?<![가-힣])({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
 )
+_NONE = re.compile(r"(?<![가-힣])(?:하나|한\s?(?:곳|개|건|해|명|번|차례|가지))도\s없(?:습니다|다|음|었\S*)?")
+_SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")
 _FIRST = re.compile(r"(?<![가-힣])첫\s?번째")
 _COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")
 _COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")
@@ -49,6 +51,8 @@ def in_digits(text: str) -> str:
     text = _DASH_SIGN.sub("-", text)
     text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
     text = _FIRST.sub("1번째", text)
+    text = _NONE.sub("0", text)
+    text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < 50 else '19'}{match[1]}년", text)
     text = _COUNTED.sub(lambda match: f"{COUNTS[match[1]]}{'곳' if match[2] == '군데' else match[2]}", text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)

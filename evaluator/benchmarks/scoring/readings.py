@@ -9,18 +9,19 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
+from evaluator.benchmarks.scoring.names import MONTHS
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 _MARKED = re.compile(
-    r"(?<![가-힣A-Za-z])(?:정답|(?:최종 )?답변|답|(?:final )?answer)\W{0,6}?[:：]\W*?(?=[\w△▲▼①-⑳(\\$-])([^\n]+)",
+    r"(?<![가-힣A-Za-z])(?:정답|(?:최종 )?답변|답|(?:final )?answer)(?:\W{0,6}?[:：]|은(?=\s))\W*?(?=[\w△▲▼①-⑳(\\$-])([^\n]+)",
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(
     r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
     r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별|특정|계산)(?:이|은|는)? ?불가"
-    r"|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
+    r"|(?:나타나|나와|적혀|실려|들어|쓰여|그려져)\s?있지\s?않|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
     r"|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
     r"|\b(?:does|do|did)(?: not|n't) (?:\w+ )?(?:provide|show|give|contain|include|state|mention|specify|list|report|indicate|say)"
     r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
@@ -30,10 +31,13 @@ _ENDING = re.compile(
     r"(?:입니다|이다|임|이에요|예요|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다)?)$"
 )
 _ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급|광역시|특별시|특별자치시|특별자치도)$")
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도읍면])$")  # 해남 is 해남군
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
 _REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
+WAY_LENGTH = 14  # characters after 가장 or 두 번째 in which its adjective stands
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_END = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
 _PLACE_WORDS = r"가장|제일|최[고대저소]|두\s?번째|2\s?(?:번째|위)|세\s?번째|3\s?(?:번째|위)"
@@ -45,6 +49,9 @@ _PLACES = (
 _WAYS = (("most", re.compile(r"많|높|큰|크|길|넓|최[고대]")), ("least", re.compile(r"적|낮|작|짧|좁|최[저소]")))
 _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
+_MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d년")
+_TWO_DIGITS = re.compile(r"\A\W{0,3}(\d\d)년(?=\W|\Z|입니다|이다)")  # 19년, in quotation marks or not
 _OWN_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")
 _SHRANK = re.compile(r"감소|줄었|줄어|하락")
 _GREW = re.compile(r"증가|늘었|늘어|상승")
@@ -98,9 +105,12 @@ def is_name(gold: str) -> bool:
 def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호)."""
     text = _NESTED.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
+    bold = set(map(folded, _BOLD.findall(visible(output))))
     text = plain(text).strip()
     if _EITHER.search(text):
         return False
+    if bold == {folded(gold)} or ("유일" in question and re.search(rf"(?<![가-힣]){re.escape(gold)}만\s", text)):
+        return True
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and _LIST_MARK.match(lines[-1]):
         return False  # a list of names
@@ -116,6 +126,8 @@ def matches_name(question: str, gold: str, output: str) -> bool:
         words.pop()
     given = _ENDING.sub("", folded("".join(words)))
     wanted = folded(gold)
+    if given == _DISTRICT.sub("", wanted):
+        return True
     bare_gold = folded("".join(word for word in gold.split() if word[:2] not in question))
     if bare_gold and given == bare_gold:
         return True
@@ -146,15 +158,18 @@ def _concludes(question: str, gold: str, text: str) -> bool:
 
 def _superlative(text: str) -> tuple[str, str]:
     """Return which place a text is about (`1` for 가장, `2` for 두 번째), and whether of the most or the least, if it says so."""
-    place = next((number for number, words in _PLACES if words.search(text)), "")
-    ways = [way for way, words in _WAYS if words.search(text)]
-    return place, ways[0] if place and len(ways) == 1 else ""
+    for place, words in _PLACES:
+        if found := words.search(text):
+            beside = text[found.start() : found.end() + WAY_LENGTH]
+            ways = [way for way, adjectives in _WAYS if adjectives.search(beside)]
+            return place, ways[0] if len(ways) == 1 else ""
+    return "", ""
 
 
 def _gives_name(gold: str, clause: str, asked: tuple[str, str]) -> bool:
     name = rf"(?<![가-힣A-Za-z\d])['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
     subject = re.compile(
-        rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에)\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"
+        rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"
     )
     predicate = re.compile(
         rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\))?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|으로|로)?[\s.]*$"
@@ -184,7 +199,9 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
 
 def quantity_f1(question: str, gold: str, output: str) -> float:
     """Return `strict_f1` of the final answer without remarks in brackets. A change in the other direction earns nothing."""
-    text = final_text(output)
+    text = _MONTH_NAME.sub(lambda match: f"{1 + MONTHS.index(match[0].lower())}월", final_text(output))
+    if _YEAR.fullmatch(gold):
+        text = _TWO_DIGITS.sub(rf"{gold[:2]}\1년", text)
     if ("늘었습니까" in question and _SHRANK.search(text)) or ("줄었습니까" in question and _GREW.search(text)):
         return 0.0
     return max(

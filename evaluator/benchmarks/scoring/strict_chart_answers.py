@@ -30,6 +30,7 @@ from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MAX_FILLER_WORDS = 15  # beside the answer in its sentence
+MAX_LABELLED_LINES = 4
 MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
 MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
@@ -87,6 +88,8 @@ _EITHER_VALUE = re.compile(
     rf"\d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d|(?:{EITHER.pattern})\s+(?:maybe|perhaps|possibly|more|less|so)\b|either",
     re.IGNORECASE,
 )
+_CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)
+_LABELLED_LINE = re.compile(r"[^:\d]{2,40}:\s[^:]{1,60}")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
 _PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
@@ -118,11 +121,13 @@ _ITEM_WORD = re.compile(
     r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$|\s[–—-]\s[\d.,]+.*$",
     re.IGNORECASE,
 )
+_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
 _OTHER_ITEM = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+|\d+(?![\d%])")
-_EXCLUDES = re.compile(r"\b(?:not|n't|excluded?|except)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
+_EXCLUDES = re.compile(r"\b(?:not|n't|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
+_COMMA = r",(?!\d{3})"
 _LIST_SEPARATORS = (
     r"\n",
-    ",",
+    _COMMA,
     ";",
     "/",
     r"\|",
@@ -150,7 +155,9 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return _polarity(_after_marker(response)) is is_yes
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
         return _same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
-    passage = final_passage(_without_alternative_words(response) if _is_value(answer) else response)
+    passage = _last_labelled_line(question, response)
+    if passage is None:
+        passage = final_passage(_without_alternative_words(response) if _is_value(answer) else response)
     if passage is None:
         return _folded(answer) == _folded(response)
     if _RATIO.fullmatch(answer.strip()):
@@ -181,6 +188,15 @@ def _after_marker(response: str) -> str:
 
 def _is_value(answer: str) -> bool:
     return mostly_digits(answer) or bool(re.match(r"[-−–△▲]?\s?[$€£₩]?\d", answer.strip()))
+
+
+def _last_labelled_line(question: str, response: str) -> str | None:
+    """Return the last of a few lines `label: value` if its label alone has words of the question."""
+    lines = [line for line in response.splitlines() if line.strip()]
+    if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
+        return None
+    *others, last = (_words(line.partition(":")[0]) & _words(question) for line in lines)
+    return lines[-1].partition(":")[2] if last.difference(*others) else None
 
 
 def _without_alternative_words(response: str) -> str:
@@ -329,7 +345,7 @@ def _words(text: str) -> set[str]:
 def _readable(text: str) -> str:
     """Return a text in which `scan` reads values: factors in letters become words, and numbers in words digits."""
     text = _CURRENCY.sub(" ", number_words_as_digits(unicodedata.normalize("NFKC", text)))
-    text = _OUT_OF.sub("", text)
+    text = _CENTS.sub(lambda match: f"{int(match[1]) / 100} dollars", _OUT_OF.sub("", text))
     return plain(_LETTER_FACTOR.sub(lambda match: _LETTER_FACTORS[(match[1] or match[2]).lower()], text))
 
 
@@ -433,7 +449,8 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     marked = [str(match[1]) for match in [*_BOXED.finditer(response), *_ANSWER.finditer(response)] if match[1].strip()]
     text = marked[-1] if marked else re.split(r"\n\s*\n", _without_remarks(response))[-1]
     text = _LIST_MARK.sub("\n", _without_remarks(text).replace("*", "")).strip()
-    separators = "|".join(one for one in _LIST_SEPARATORS if one in (",", r"\n") or not re.search(one, answer))
+    text = _VALUE_OF_ITEM.sub("", text)
+    separators = "|".join(one for one in _LIST_SEPARATORS if one in (_COMMA, r"\n") or not re.search(one, answer))
     readings = {text, _PREDICATE.sub("", text)}
     if lead := _LIST_LEAD.match(text):
         readings.add(text[lead.end() :])
