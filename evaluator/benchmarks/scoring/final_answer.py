@@ -44,6 +44,7 @@ _OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|or\b)\s*(?:약\s
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
 _SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
+_SHOWS_WORKING = re.compile(r"[→+]")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
 _ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
@@ -88,7 +89,7 @@ _COMPARES = re.compile(r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
     r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
-    r"|(?P<compared>에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|(?P<compared>(?:와|과)는?\s(?:다른|별개|구분)|에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
     r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
@@ -109,7 +110,9 @@ _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
 _TIMES = {"번", "회"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
-_ROWS = re.compile(r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안)")  # "4개 항목 중"
+_ROWS = re.compile(
+    r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
+)  # "4개 항목 중"
 _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
 _SCALE = re.compile(r"몇\s?((?:십|백|천|만|억|조)+)(?![가-힣]*[로서])")
 
@@ -594,7 +597,7 @@ def _is_wanted_bound(stated: Stated, wanted: Sequence[Quantity]) -> bool:
 
 
 def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Quantity]) -> list[Stated]:
-    """Leave out the quantities in brackets that have another unit than the answer or an arrow between them.
+    """Leave out the quantities in brackets that have another unit than the answer or show how it is computed.
 
     They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건).
     """
@@ -603,7 +606,7 @@ def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Q
 
     def is_aside(stated: Stated) -> bool:
         inside = [bracket for bracket in brackets if bracket.start() < stated.start < bracket.end()]
-        return any("→" in bracket[0] or stated.quantity.unit not in units for bracket in inside)
+        return any(_SHOWS_WORKING.search(bracket[0]) or stated.quantity.unit not in units for bracket in inside)
 
     kept = [stated for stated in found if not is_aside(stated)]
     return kept or list(found)

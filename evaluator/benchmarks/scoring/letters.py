@@ -42,12 +42,12 @@ _MARKER = re.compile(
 )
 _DIRECT = re.compile(r"[\s(\[*\"'“‘]*([A-Da-d])(?![A-Za-z'’])")
 _CONCLUSION = re.compile(
-    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|(?:남는|남은|옳은|맞는|올바른|(?:바르|올바르|정확하|옳)게 [가-힣]{2,6}|(?:정확히|가장 잘) [가-힣]{2,6}) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
+    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|(?:남는|남은|옳은|맞는|올바른|(?:바르|올바르|정확하|옳)게 [가-힣]{2,6}|(?:정확히|가장 잘) [가-힣]{2,6}|(?:일치|부합)하는) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=\s|\Z)|\n")
 _AFFIRMED = re.compile(
-    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:|]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|(?:을|를)\s?(?:고르(?!지)|고릅|골라|골랐|선택(?!하지)|택하|택합)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
+    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:|]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|(?:을|를)\s?(?:고르(?!지)|고릅|골라|골랐|선택(?!하지)|택하|택합)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|\(?O\)|일치(?!하지)|가장 적절|matches)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")
@@ -80,11 +80,11 @@ _DENIED_AFTER = re.compile(
 _DENIED_IN_CLAUSE = re.compile(
     r"[)\]*\"'\s|:]{0,6}(?:번|은|는|이|가|도)[^A-D.\n,;]{0,40}?(?:맞지 않|옳지 않|틀리|틀립|틀렸|다릅|다르|일치하지|부합하지|아닙|오답|잘못|거짓|반대)"
     r"|\s(?:is|was|are|cannot|can't|does|doesn't|did|has)\b[^A-D.\n,;]{0,30}?(?:false|incorrect|wrong|not\b|n't\b|cannot|contradict)"
-    r"|[\s|:)]{0,6}[❌✗✘×]",
+    r"|[\s|:)]{0,6}(?:[❌✗✘×]|\(X\)|불일치|부적합)",
     re.IGNORECASE,
 )
 _DENIED_BEFORE = re.compile(
-    r"\b(?:not|except|isn't|(?:all|any|anything|everything|none) but)\s+(?:to\s)?(?:choice\s|option\s)?[(\[*\"']*$",
+    r"\b(?:not|except|isn't|(?:all|any|anything|everything|none) but)\s+(?:to\s)?(?:choice\s|option\s)?[(\[*\"']*$|(?:(?:그다음|다음)(?:으로|은|에는)|두 번째로)[^.\n]{0,20}$",
     re.IGNORECASE,
 )
 # The choices repeated, one per line. A letter alone in the first line is an answer and does not match.
@@ -232,4 +232,6 @@ def _only(text: str, found: Sequence[Letter]) -> str | None:
     letters = {one.letter for one in found}
     if len(letters) > 1 or len(found) > MAX_LETTERS:
         return None
+    if _letters(text) == letters:
+        return letters.pop()
     return None if any(_ANOTHER_CANDIDATE.match(text, one.end) for one in found) else letters.pop()

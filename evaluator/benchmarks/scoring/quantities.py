@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
-        return len(units) == 1 or "" in units or ("개" in units and units <= _COUNTED) or units == _TIMES
+        return len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units == _TIMES
 
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
@@ -47,14 +47,15 @@ class Quantity(NamedTuple):
 
 
 _TIMES = {"회", "번"}
-_COUNTED = {"개", "개소", "개국", "개사"}
+_ANY_PLACE = {"개", "개소"}  # 47곳 is 47개교
+_COUNTED = {"개", "개소", "개국", "개사", "개교"}
 
 # Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
-    "퍼센트포인트": "%p", "%포인트": "%p", "%p": "%p", "퍼센트": "%", "프로": "%", "%": "%",
+    "퍼센트포인트": "%p", "%포인트": "%p", "%p": "%p", "퍼센트": "%", "프로": "%", "%": "%", "‰": "‰", "퍼밀": "‰",
     "원": "원", "달러": "달러", "불": "달러", "유로": "유로", "엔": "엔",
     "명": "명", "인": "명", "사람": "명", "가구": "가구", "세대": "세대", "쌍": "쌍",
-    "개소": "개소", "개국": "개국", "개월": "개월", "개사": "개사", "개": "개", "곳": "개소", "건": "건", "회": "회", "차례": "회", "번": "번",
+    "개소": "개소", "개국": "개국", "개월": "개월", "개사": "개사", "개교": "개교", "개": "개", "곳": "개소", "건": "건", "회": "회", "차례": "회", "번": "번",
     "대": "대", "척": "척", "권": "권", "편": "편", "장": "장", "종": "종", "호": "호", "동": "동", "필지": "필지", "마리": "마리", "그루": "그루",
     "년": "년", "월": "월", "일": "일", "시간": "시간", "분": "분", "초": "초", "세": "세", "살": "세", "주": "주",
     "점": "점", "위": "위", "번째": "위", "배": "배", "등급": "등급", "단계": "단계", "학점": "학점", "병상": "병상",

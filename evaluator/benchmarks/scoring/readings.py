@@ -20,7 +20,7 @@ _MARKED = re.compile(
 )
 _UNKNOWN = re.compile(
     r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
-    r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별|특정|계산)(?:이|은|는)? ?불가"
+    r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별|특정|계산)(?:(?:이|은|는)? ?불가|하기(?:는|가)?\s?(?:어렵|힘들|불가))"
     r"|(?:나타나|나와|적혀|실려|들어|쓰여|그려져)\s?있지\s?않|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
     r"|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
     r"|\b(?:does|do|did)(?: not|n't) (?:\w+ )?(?:provide|show|give|contain|include|state|mention|specify|list|report|indicate|say)"
@@ -152,7 +152,8 @@ def _concludes(question: str, gold: str, text: str) -> bool:
     asked = _superlative(question)
     if asked == ("", "") or len(clauses) > MAX_CLAUSES:
         return False
-    own = [clause for clause in clauses if _superlative(clause) == asked or _superlative(clause) == (asked[0], "")]
+    exact = [clause for clause in clauses if _superlative(clause) == asked]
+    own = exact or [clause for clause in clauses if _superlative(clause) == (asked[0], "")]
     return len(own) == 1 and _gives_name(gold, own[0], asked)
 
 
@@ -167,7 +168,7 @@ def _superlative(text: str) -> tuple[str, str]:
 
 
 def _gives_name(gold: str, clause: str, asked: tuple[str, str]) -> bool:
-    name = rf"(?<![가-힣A-Za-z\d])['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
+    name = rf"(?<![가-힣A-Za-z\d])(?<![과와및·]\s)['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
     subject = re.compile(
         rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"
     )

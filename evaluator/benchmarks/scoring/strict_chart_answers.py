@@ -42,8 +42,9 @@ _ANSWER = re.compile(
 )
 _CONCLUSION = re.compile(r"(?:\b(?:therefore|thus|hence|so)\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-_SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;|·]|(?<!\d)/|/(?!\d))\s*")
-_HARD_SEPARATOR = re.compile(r"\s*(?:[\n;|·]|(?<!\d)/|/(?!\d))\s*")
+_SLASH = r"(?<!\d)(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
+_SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
+_HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\w)|\n+")
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
@@ -473,10 +474,10 @@ def _without_excluded(answer: str, response: str) -> str:
 
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
-    items = [item.strip() for item in answer.split(",")]
-    places = [re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text) for item in items]
+    items = [item.strip() for item in one_form(answer).split(",")]
+    places = [re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text, re.IGNORECASE) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
-    rest = re.sub("|".join(map(re.escape, items)), "", text)
+    rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     others = [name for name in _OTHER_ITEM.findall(rest) if name not in question]
     if len(found) < len(items) or others:
         return ""
