@@ -31,6 +31,7 @@ from transformers.models.auto.modeling_auto import (
 
 from evaluator.core.data_types import Answer, AnswerStatus, Prompt
 from evaluator.core.errors import EvaluationError
+from evaluator.core.memory import is_out_of_memory
 from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
 from evaluator.engines.decoding import Budgets, greedy_config, plain_config, token_ids
@@ -167,7 +168,7 @@ class ChatEngine:
         except (ValueError, RuntimeError, IndexError) as error:
             # An image with an unsupported shape must fail only its own prompt.
             is_device_error = any(name in str(error) for name in ("CUDA error", "CUDA driver error", "cuDNN error"))
-            is_infrastructure = is_device_error or isinstance(error, torch.OutOfMemoryError)
+            is_infrastructure = is_device_error or is_out_of_memory(error)
             if is_infrastructure or not any(p.sizes for p in encoded.batch):
                 raise
             self._inputs.refusal = f"{type(error).__name__}: {error}"

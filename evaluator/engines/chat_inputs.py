@@ -12,6 +12,7 @@ from transformers import AutoProcessor, AutoTokenizer
 
 from evaluator.core.data_types import Prompt
 from evaluator.core.errors import EvaluationError
+from evaluator.core.memory import is_out_of_memory
 from evaluator.engines.decoding import token_ids
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
@@ -21,7 +22,7 @@ from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
 from submissions.hub_models.reasoning import Tags, prompt_ends_in_reasoning, reasoning_tags_of, switch_values
 from submissions.hub_models.repository import PROCESSORS
 from submissions.hub_models.template_renderer import Conversation, TemplateRenderer, default_template
-from submissions.texts.errors import TemplateError
+from submissions.texts.errors import TemplateError, TemplateProcessError
 from submissions.texts.failure_codes import FailureCode
 
 TEMPLATE_TOKENS = 64  # reserved for the chat template itself
@@ -170,6 +171,8 @@ class ChatInputs:
         try:
             return Encoded(prompts, self._process(conversations), self._opened(rendered), broken)
         except PROCESSOR_ERRORS as error:
+            if is_out_of_memory(error):
+                raise
             self.refusal = f"{type(error).__name__}: {error}"
             if not any(prompt.sizes for prompt in prompts):
                 raise EvaluationError(FailureCode.MODEL_ERROR, f"the processor fails on a question: {error}") from error
@@ -195,6 +198,8 @@ class ChatInputs:
     def _render(self, conversations: Sequence[Conversation]) -> list[str]:
         try:
             return self._renderer.render(conversations, **self.switches)
+        except TemplateProcessError as error:
+            raise EvaluationError(FailureCode.OUT_OF_MEMORY, str(error)) from None
         except TemplateError as error:
             raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 
@@ -227,7 +232,9 @@ class ChatInputs:
     def _can_process(self, conversation: list[dict[str, Any]]) -> bool:
         try:
             self._process([conversation])
-        except PROCESSOR_ERRORS:
+        except PROCESSOR_ERRORS as error:
+            if is_out_of_memory(error):
+                raise
             return False
         return True
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.core.errors import EvaluationError
+from evaluator.core.memory import is_out_of_memory
 from evaluator.engines.hardware import best_device
 from evaluator.engines.options import EngineOptions
 from submissions.hub_models.model_facts import MEMORY_PER_WEIGHT_BYTE
@@ -46,11 +47,8 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
 
 
 def _loading_failure(error: Exception) -> FailureCode:
-    """Return OUT_OF_MEMORY if the error message of CUDA, torch or the system says so, else INVALID_WEIGHTS."""
-    out_of_memory = any(
-        words in str(error).lower() for words in ("out of memory", "can't allocate memory", "cannot allocate memory")
-    )
-    return FailureCode.OUT_OF_MEMORY if out_of_memory else FailureCode.INVALID_WEIGHTS
+    """Return OUT_OF_MEMORY if memory is too small, else INVALID_WEIGHTS."""
+    return FailureCode.OUT_OF_MEMORY if is_out_of_memory(error) else FailureCode.INVALID_WEIGHTS
 
 
 def placement(weight_bytes: int) -> str | None:

@@ -20,6 +20,7 @@ from filelock import FileLock
 
 from evaluator.core.data_types import MAX_MESSAGE, Answer
 from evaluator.core.errors import EvaluationError
+from evaluator.core.memory import is_out_of_memory
 from evaluator.engines.hardware import peak_gpu_memory, reset_peak_gpu_memory
 from evaluator.engines.load import engine_class, load_engine
 from evaluator.engines.options import EngineOptions
@@ -137,9 +138,7 @@ def _failure_code(error: Exception) -> FailureCode:
     """Return the failure code of an exception that a library or the model raised."""
     if isinstance(error, ImportError):
         return FailureCode.MISSING_LIBRARY
-    torch = sys.modules.get("torch")
-    out_of_memory = isinstance(error, MemoryError) or (torch is not None and isinstance(error, torch.OutOfMemoryError))
-    return FailureCode.OUT_OF_MEMORY if out_of_memory else FailureCode.MODEL_ERROR
+    return FailureCode.OUT_OF_MEMORY if is_out_of_memory(error) else FailureCode.MODEL_ERROR
 
 
 def first_sentence(message: str) -> str:

@@ -11,6 +11,7 @@ import math
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -25,7 +26,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
 from submissions.config.paths import ROOT
-from submissions.texts.errors import TemplateError
+from submissions.texts.errors import TemplateError, TemplateProcessError
 
 RENDER_SECONDS = 10.0  # for one batch
 START_SECONDS = 120.0  # for the child process to import its libraries
@@ -36,6 +37,7 @@ FIXED_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that print the da
 Conversation = Sequence[Mapping[str, Any]]
 Isolate = Callable[[Sequence[str], Mapping[str, str]], list[str]]
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH")
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # exit codes of the process, and of the sandbox that it ran in
 PR_SET_NO_NEW_PRIVS = 38  # see prctl(2)
 
 
@@ -80,7 +82,7 @@ class TemplateRenderer:
         """Return the prompt for each conversation, up to where the model's answer starts.
 
         `switches` are further variables that the template may read. Raises TemplateError if the template fails, takes too
-        long or writes too much.
+        long or writes too much, TemplateProcessError if the process could not start or was killed.
         """
         return self._render(conversations, True, switches)
 
@@ -126,7 +128,7 @@ class TemplateRenderer:
             self._child.stdin.write(line)
             self._child.stdin.flush()
         except BrokenPipeError:
-            raise TemplateError("the process that renders the chat template has ended") from None
+            raise self._ended(b"") from None
         return len(line)
 
     def _read(self, seconds: float, max_bytes: int) -> Any:
@@ -143,15 +145,20 @@ class TemplateRenderer:
             piece = os.read(file, 2**20) if ready else None
             received += piece or b""
             if not piece or len(received) > max_bytes:
-                self.close()
-                if piece is None:
-                    what = "does not end"
-                elif piece:
-                    what = "writes too much"
-                else:
-                    what = "ended its process"
-                raise TemplateError(f"the chat template {what}")
+                raise self._ended(piece)
         return json.loads(received)
+
+    def _ended(self, piece: bytes | None) -> TemplateError:
+        """End the process and return the error. `piece` is what was read last: nothing if it ended, None if it was late."""
+        status = self._child.wait() if piece == b"" else None
+        self.close()
+        if status in KILLED or (status is not None and not self._ready):
+            return TemplateProcessError(
+                "the process that renders the chat template could not start or was killed, as when memory runs out"
+            )
+        if piece is None:
+            return TemplateError("the chat template does not end")
+        return TemplateError(f"the chat template {'writes too much' if piece else 'ended its process'}")
 
 
 def default_template(named: Any) -> str | None:

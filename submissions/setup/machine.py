@@ -1,5 +1,6 @@
 """Set up a machine: a folder with everything that `docker compose up` and systemd need."""
 
+import errno
 import hashlib
 import json
 import os
@@ -8,6 +9,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +25,8 @@ from submissions.texts.errors import SettingsError
 
 TEMPLATES = ROOT / "assets/deploy"
 CONTAINER_USER = 1000  # of both images
-MIN_DOCKER = (23, 0)  # the first version that builds with BuildKit by default
 MIN_COMPOSE = (2, 0)  # version 1 cannot pass `systempaths=unconfined` on
+BUILDKIT_COMPOSE = (2, 16)  # the first version that builds with BuildKit by default
 BASE_IMAGE = "python:3.11-slim"
 PROXY_IMAGE = "nginx:stable"
 MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
@@ -87,9 +89,9 @@ def plan_machine(machine: Machine) -> Plan:
             kept.append(f"{path}, which was changed by hand; delete it to have it written again")
     for name in FOLDERS:
         path = folder / name
-        if path.exists():
+        if path.exists() and (os.geteuid() != 0 or path.stat().st_uid == CONTAINER_USER):
             kept.append(str(path))
-        else:
+        else:  # an earlier run may have been killed before the folder got its owner
             steps.append(Step(f"make {path}", partial(_make_folder, path)))
     if steps and remembered_options(folder) != _options(machine):
         steps.append(Step(f"remember the options in {folder / OPTIONS}", partial(_remember, folder, machine)))
@@ -168,9 +170,12 @@ def _files(machine: Machine) -> dict[str, str]:
 
 
 def _project(folder: Path) -> str:
-    """Return Compose's name for a folder's containers, from letters that it allows."""
+    """Return Compose's name for a folder's containers and volumes, which no other folder has. A name that is in use stays."""
+    with suppress(OSError):
+        if used := re.search(r"^name: (\S+)$", (folder / "compose.yaml").read_text(encoding="utf-8"), re.MULTILINE):
+            return used[1]
     name = re.sub("[^a-z0-9_-]", "", folder.name.lower()).lstrip("_-")
-    return name or f"hannun-{_digest(str(folder))[:6]}"
+    return f"{name or 'hannun'}-{_digest(str(folder))[:6]}"
 
 
 def _check(machine: Machine) -> None:
@@ -195,14 +200,13 @@ def check_docker() -> str | None:
     """Return what is missing for `docker compose up`, in a line with the remedy, or None."""
     if shutil.which("docker") is None:
         return "Docker is not installed: apt-get install docker.io docker-compose docker-buildx"
-    docker = _version("docker", "version", "--format", "{{.Server.Version}}")
-    if docker is None:
+    if _version("docker", "version", "--format", "{{.Server.Version}}") is None:
         return "the Docker daemon does not answer: systemctl start docker, and add this user to the group docker"
     compose = _version("docker", "compose", "version", "--short")
     if compose is None or compose < MIN_COMPOSE:
         return "docker compose 2 is missing: apt-get install docker-compose-v2 (or docker-compose from Debian 13 on)"
-    if docker < MIN_DOCKER and os.environ.get("DOCKER_BUILDKIT") != "1":
-        return f"Docker {docker[0]}.{docker[1]} builds without BuildKit unless DOCKER_BUILDKIT=1 is set: set it"
+    if compose < BUILDKIT_COMPOSE and os.environ.get("DOCKER_BUILDKIT") != "1":
+        return f"Compose {compose[0]}.{compose[1]} builds without BuildKit unless DOCKER_BUILDKIT=1 is set: set it"
     return None
 
 
@@ -217,15 +221,17 @@ def _version(*command: str) -> tuple[int, int] | None:
 
 
 def is_in_use(port: int) -> bool:
-    """Return whether a program of this machine listens at a port."""
-    with socket.socket() as probe:
+    """Return whether a program of this machine listens at a port, by IPv4 or IPv6."""
+    return any(_is_bound(*place, port) for place in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")))
+
+
+def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
+    with suppress(PermissionError), socket.socket(family) as probe:  # ports below 1024, which Docker may use
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
-        except PermissionError:  # ports below 1024, which Docker may use
-            return False
-        except OSError:
-            return True
+            probe.bind((address, port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
     return False
 
 
@@ -237,11 +243,17 @@ def _write(path: Path, content: str) -> None:
 
 
 def _replace(path: Path, content: str) -> None:
-    """Write a file as a whole, so that an interrupted set-up leaves no half of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial_file = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial_file.write_text(content, encoding="utf-8")
-    partial_file.replace(path)
+    """Write a file as a whole, so that an interrupted set-up leaves no half of one. Raises OSError that names the file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in path.parent.glob(f".{path.name}.*.partial"):
+            leftover.unlink(missing_ok=True)
+        partial_file = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        partial_file.write_text(content, encoding="utf-8")
+        partial_file.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk names none
+        raise
 
 
 def _written(folder: Path) -> dict[str, str]:

@@ -62,3 +62,7 @@ class LostLeaseError(QueueError):
 
 class TemplateError(Exception):
     """A chat template fails or takes too long. The message has the error."""
+
+
+class TemplateProcessError(TemplateError):
+    """The process that renders a chat template could not start or was killed, which is no fault of the template."""

@@ -468,7 +468,8 @@ def _without_excluded(answer: str, response: str) -> str:
     """Return a response without the sentences after its first that say what is not in the list."""
     first, *others = _SENTENCE_END.split(response)
     items = [item.strip().casefold() for item in answer.split(",")]
-    kept = [one for one in others if not _EXCLUDES.search(one) or any(item in one.casefold() for item in items)]
+    named = re.compile("|".join(map(re.escape, items)))
+    kept = [one for one in others if not _EXCLUDES.search(one) or named.search(one.casefold())]
     return response if len(kept) == len(others) else " ".join([first, *kept])
 
 

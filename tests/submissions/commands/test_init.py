@@ -245,7 +245,8 @@ def test_port_in_use_is_refused(init: Run, tmp_path: Path) -> None:
         ("", "Docker is not installed"),
         ("exit 1", "daemon does not answer"),
         ('[ "$1" = version ] && echo 24.0.7 || exit 1', "docker compose 2 is missing"),
-        ('[ "$1" = version ] && echo 20.10.24 || echo 2.26.1', "without BuildKit"),
+        ('[ "$1" = version ] && echo 20.10.24 || echo 2.10.0', "without BuildKit"),
+        ('[ "$1" = version ] && echo 20.10.24 || echo 2.26.1', ""),
         ('[ "$1" = version ] && echo 24.0.7 || echo 2.26.1', ""),
     ],
 )

@@ -1,0 +1,16 @@
+"""Recognize errors of too little memory."""
+
+import errno
+import sys
+
+WORDS = ("out of memory", "can't allocate memory", "cannot allocate memory", "can't start new thread")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether Python, torch, CUDA or the system reports that memory is too small, also for another thread."""
+    torch = sys.modules.get("torch")
+    if isinstance(error, MemoryError) or (torch is not None and isinstance(error, torch.OutOfMemoryError)):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    return isinstance(error, RuntimeError | OSError) and any(words in str(error).lower() for words in WORDS)
