@@ -22,7 +22,7 @@ from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
 from submissions.hub_models.reasoning import Tags, prompt_ends_in_reasoning, reasoning_tags_of, switch_values
 from submissions.hub_models.repository import PROCESSORS
 from submissions.hub_models.template_renderer import Conversation, TemplateRenderer, default_template
-from submissions.texts.errors import TemplateError, TemplateProcessError
+from submissions.texts.errors import TemplateError
 from submissions.texts.failure_codes import FailureCode
 
 TEMPLATE_TOKENS = 64  # reserved for the chat template itself
@@ -198,8 +198,6 @@ class ChatInputs:
     def _render(self, conversations: Sequence[Conversation]) -> list[str]:
         try:
             return self._renderer.render(conversations, **self.switches)
-        except TemplateProcessError as error:
-            raise EvaluationError(FailureCode.OUT_OF_MEMORY, str(error)) from None
         except TemplateError as error:
             raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 

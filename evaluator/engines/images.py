@@ -90,7 +90,13 @@ def picture_fault(path: Path) -> str:
 def changes(path: Path) -> list[str]:
     """Return what is changed in a picture before a model sees it, apart from its size. Raises OSError if it is no picture."""
     with _open(path) as image:
-        return _changes(image)
+        found = {
+            "with transparency, shown on white": image.has_transparency_data,
+            "with more than 8 bits for each grey value, scaled to 8": image.mode in DEEP_MODES,
+            "stored turned, shown upright": _orientation(image) != 1,
+            "with several frames, of which the first is shown": getattr(image, "n_frames", 1) > 1,
+        }
+    return [change for change, is_needed in found.items() if is_needed]
 
 
 def _on_white(image: Image.Image) -> Image.Image:
@@ -146,17 +152,6 @@ def _orientation(image: Image.Image) -> int:
     except (*BROKEN_ERRORS, OSError, ValueError):
         return 1
     return value if value in range(1, 9) else 1
-
-
-def _changes(image: Image.Image) -> list[str]:
-    """Return what is changed in an image before a model sees it."""
-    found = {
-        "with transparency, shown on white": image.has_transparency_data,
-        "with more than 8 bits for each grey value, scaled to 8": image.mode in DEEP_MODES,
-        "stored turned, shown upright": _orientation(image) != 1,
-        "with several frames, of which the first is shown": getattr(image, "n_frames", 1) > 1,
-    }
-    return [change for change, is_needed in found.items() if is_needed]
 
 
 def _open(path: Path) -> Image.Image:

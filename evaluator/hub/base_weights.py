@@ -21,10 +21,10 @@ CHUNK = 1_000_000  # bytes compared at a time; most tensors of a trained model d
 
 @dataclass(frozen=True)
 class _Tensor:
-    """Where the values of a tensor are: `bytes` is a part of a file that is mapped into memory."""
+    """The type of a tensor, and the bytes of its values: a part of a file that is mapped into memory."""
 
     dtype: str
-    bytes: np.ndarray
+    values: np.ndarray
 
 
 def with_equal_tensors(result: EvalResult, model: Path, settings: Settings, stop: threading.Event) -> EvalResult:
@@ -87,7 +87,9 @@ def _tensors(folder: Path) -> Iterator[tuple[tuple[str, tuple[int, ...]], _Tenso
 
 
 def _are_equal(one: _Tensor, other: _Tensor) -> bool:
-    if one.dtype != other.dtype or one.bytes.size != other.bytes.size:
+    if one.dtype != other.dtype or one.values.size != other.values.size:
         return False
-    starts = range(0, one.bytes.size, CHUNK)
-    return all(np.array_equal(one.bytes[start : start + CHUNK], other.bytes[start : start + CHUNK]) for start in starts)
+    starts = range(0, one.values.size, CHUNK)
+    return all(
+        np.array_equal(one.values[start : start + CHUNK], other.values[start : start + CHUNK]) for start in starts
+    )

@@ -256,7 +256,7 @@ class LiveBoard:
         unseen = rank_changes_unseen(models) if changed else last.unseen
         boards = with_rank_changes(boards, unseen) if changed else boards
         unreadable = [*self._broken, *unreadable, *broken_requests]
-        summaries = {**last.summaries, **{name: summary(boards[name], name) for name in changed}}
+        summaries = last.summaries | {name: summary(boards[name], name) for name in changed}
         version = last.version
         if changed or unreadable != last.unreadable:
             version = blob_id(f"{snapshot.head}{self._published_version}".encode())

@@ -96,7 +96,7 @@ def _parameter(value: str | bool | Sequence[str]) -> str:
     """Return a filter that has an effect as the value of a parameter."""
     if isinstance(value, str):
         return value
-    return "1" if value is True else ",".join(value)  # type: ignore[arg-type]
+    return "1" if isinstance(value, bool) else ",".join(value)
 
 
 class FilteredModel(Protocol):

@@ -33,7 +33,7 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
     limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
     names = [BENCHMARKS[benchmark].card.title if benchmark else "", model, organisation]
     moments = {r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC) for r in rows}
-    addresses = {r.row.key: UUID(hex=r.row.key).urn for r in rows}
+    urns = {r.row.key: UUID(hex=r.row.key).urn for r in rows}
     newest = max([*moments.values(), *(one.since for one in corrected)], default=datetime.fromtimestamp(0, UTC))
     return render(
         "feed.xml",
@@ -44,7 +44,7 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         rows=rows,
         updated=newest.isoformat(),
         moments={key: moment.isoformat() for key, moment in moments.items()},
-        ids=addresses,
+        ids=urns,
         errata=[(one, uuid5(NAMESPACE_URL, one.path).urn) for one in corrected[-MAX_ERRATA:]],
     ).encode()
 

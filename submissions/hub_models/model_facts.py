@@ -17,7 +17,7 @@ from submissions.records.architecture import Architecture
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
 from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry
-from submissions.texts.errors import TemplateError
+from submissions.texts.errors import TemplateError, TemplateProcessError
 
 MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory per byte of weights; a quarter is for everything else
 BYTES_PER_PARAM = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -226,7 +226,7 @@ def _try_template(
             drops = "image"
         before, begin, _ = plain[0].partition(tokens.get("bos_token") or NEVER_WRITTEN)
         return _TemplateTrial(thinking, modes, "", drops, before if begin else "")
-    except TemplateError as error:
+    except (TemplateError, TemplateProcessError) as error:
         return _TemplateTrial(fault=str(error)[:200])
     finally:
         renderer.close()

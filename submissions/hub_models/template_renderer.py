@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,6 +30,7 @@ from submissions.config.paths import ROOT
 from submissions.texts.errors import TemplateError, TemplateProcessError
 
 RENDER_SECONDS = 10.0  # for one batch
+END_SECONDS = 5.0  # between the end of its output and that of the child process
 START_SECONDS = 120.0  # for the child process to import its libraries
 MAX_MEMORY = 2**30  # bytes
 MAX_ADDED_CHARS = 100_000  # that a template may add to a conversation
@@ -75,8 +77,9 @@ class TemplateRenderer:
         )
         self._lock = threading.Lock()
         self._ready = False
+        self._fault: TemplateError | None = None  # of the template, for which the process was ended
         self._seconds_left = seconds
-        self._write({"template": template, "variables": dict(variables)})
+        self._setup = {"template": template, "variables": dict(variables)}
 
     def render(self, conversations: Sequence[Conversation], **switches: Any) -> list[str]:
         """Return the prompt for each conversation, up to where the model's answer starts.
@@ -94,7 +97,10 @@ class TemplateRenderer:
         self, conversations: Sequence[Conversation], add_generation_prompt: bool, switches: Mapping[str, Any]
     ) -> list[str]:
         with self._lock:
+            if self._fault:
+                raise self._fault
             if not self._ready:
+                self._write(self._setup)
                 self._read(START_SECONDS, MAX_MEMORY)
                 self._ready = True
             message = {
@@ -134,7 +140,8 @@ class TemplateRenderer:
     def _read(self, seconds: float, max_bytes: int) -> Any:
         """Return the next message of the child process.
 
-        Kills the process and raises TemplateError if the message is late or longer than `max_bytes`.
+        Ends the process and raises TemplateError if the message is late or longer than `max_bytes`, TemplateProcessError if
+        the process could not start or was killed.
         """
         assert self._child.stdout
         file = self._child.stdout.fileno()
@@ -148,17 +155,24 @@ class TemplateRenderer:
                 raise self._ended(piece)
         return json.loads(received)
 
-    def _ended(self, piece: bytes | None) -> TemplateError:
+    def _ended(self, piece: bytes | None) -> TemplateError | TemplateProcessError:
         """End the process and return the error. `piece` is what was read last: nothing if it ended, None if it was late."""
-        status = self._child.wait() if piece == b"" else None
+        status = None
+        if piece == b"":
+            with suppress(subprocess.TimeoutExpired):  # it may have closed its output without ending
+                status = self._child.wait(END_SECONDS)
         self.close()
         if status in KILLED or (status is not None and not self._ready):
             return TemplateProcessError(
                 "the process that renders the chat template could not start or was killed, as when memory runs out"
             )
+        what = "writes too much"
         if piece is None:
-            return TemplateError("the chat template does not end")
-        return TemplateError(f"the chat template {'writes too much' if piece else 'ended its process'}")
+            what = "does not end"
+        elif not piece:
+            what = "ended its process"
+        self._fault = TemplateError(f"the chat template {what}")
+        return self._fault
 
 
 def default_template(named: Any) -> str | None:

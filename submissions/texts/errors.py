@@ -64,5 +64,8 @@ class TemplateError(Exception):
     """A chat template fails or takes too long. The message has the error."""
 
 
-class TemplateProcessError(TemplateError):
-    """The process that renders a chat template could not start or was killed, which is no fault of the template."""
+class TemplateProcessError(MemoryError):
+    """The process that renders a chat template could not start or was killed, as when memory runs out.
+
+    It is no TemplateError, because the template has no fault.
+    """

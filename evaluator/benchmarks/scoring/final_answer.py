@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import islice, pairwise, product
 
 from evaluator.benchmarks.scoring.numerals import factor_of
-from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantities import TIMES, Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
@@ -108,7 +108,6 @@ _CUE = re.compile(
 )
 _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
-_TIMES = {"번", "회"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
 _ROWS = re.compile(
     r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
@@ -647,7 +646,7 @@ def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: 
         return unit != "" or not _is_year(value)  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False
-    if unit in _TIMES and _is_among(stated.quantity, wanted):  # 세 번 for 세 해
+    if unit in TIMES and _is_among(stated.quantity, wanted):  # 세 번 for 세 해
         return False
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True

@@ -136,9 +136,8 @@ def _settled(text: str) -> str | None:
     if differ and any(_ALSO_POSSIBLE.match(text, one.end) for one in every):
         return None
     for place, found in enumerate(_places(text, every)):
-        if (
-            place > 1 and differ and _REPEATED_CHOICES.match(text)
-        ):  # only a marker or a conclusion is an answer beside them
+        # Beside the repeated choices, only a letter after a marker or a conclusion is an answer.
+        if place > 1 and differ and _REPEATED_CHOICES.match(text):
             return None
         if found:
             return None if _is_listed(text, every, found) else _only(text, found)
@@ -232,6 +231,7 @@ def _only(text: str, found: Sequence[Letter]) -> str | None:
     letters = {one.letter for one in found}
     if len(letters) > 1 or len(found) > MAX_LETTERS:
         return None
-    if _letters(text) == letters:
-        return letters.pop()
-    return None if any(_ANOTHER_CANDIDATE.match(text, one.end) for one in found) else letters.pop()
+    has_others = _letters(text) != letters
+    if has_others and any(_ANOTHER_CANDIDATE.match(text, one.end) for one in found):
+        return None
+    return letters.pop()

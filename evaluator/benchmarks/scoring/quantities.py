@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
-        return len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units == _TIMES
+        return len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units == TIMES
 
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
@@ -46,7 +46,7 @@ class Quantity(NamedTuple):
         return lower.value == -higher.value and lower.value < 0 and higher.sense == "-"
 
 
-_TIMES = {"회", "번"}
+TIMES = {"회", "번"}
 _ANY_PLACE = {"개", "개소"}  # 47곳 is 47개교
 _COUNTED = {"개", "개소", "개국", "개사", "개교"}
 

@@ -154,7 +154,7 @@ def _concludes(question: str, gold: str, text: str) -> bool:
         return False
     exact = [clause for clause in clauses if _superlative(clause) == asked]
     own = exact or [clause for clause in clauses if _superlative(clause) == (asked[0], "")]
-    return len(own) == 1 and _gives_name(gold, own[0], asked)
+    return len(own) == 1 and _gives_name(gold, own[0])
 
 
 def _superlative(text: str) -> tuple[str, str]:
@@ -167,7 +167,8 @@ def _superlative(text: str) -> tuple[str, str]:
     return "", ""
 
 
-def _gives_name(gold: str, clause: str, asked: tuple[str, str]) -> bool:
+def _gives_name(gold: str, clause: str) -> bool:
+    """Return whether a name is the subject before a superlative, or the predicate at the end of a clause."""
     name = rf"(?<![가-힣A-Za-z\d])(?<![과와및·]\s)['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
     subject = re.compile(
         rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"

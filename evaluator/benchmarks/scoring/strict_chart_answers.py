@@ -124,7 +124,7 @@ _ITEM_WORD = re.compile(
 )
 _VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
 _OTHER_ITEM = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+|\d+(?![\d%])")
-_EXCLUDES = re.compile(r"\b(?:not|n't|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
+_EXCLUDES = re.compile(r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
 _COMMA = r",(?!\d{3})"
 _LIST_SEPARATORS = (
     r"\n",

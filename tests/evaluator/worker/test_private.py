@@ -92,6 +92,12 @@ def key_of(capsys: pytest.CaptureFixture[str]) -> str:
     return next(line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("accepted"))
 
 
+def submit_private(run: Run, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    """Submit MODEL for a private evaluation and return the key."""
+    assert run("submit", "--private", MODEL, "--benchmark", NAME, *options) == 0
+    return key_of(capsys)
+
+
 def git_contents(repository: str) -> bytes:
     """Return everything in a git repository: all objects, whether reachable or not."""
     command = ["git", "-C", repository, "cat-file", "--batch-all-objects", "--batch"]
@@ -129,8 +135,7 @@ def test_private_evaluation_shows_nowhere_until_it_is_published(
     installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     before = {place: len(content) for place, content in public_contents(installation, tmp_path / "before")}
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     words = [MODEL, "secret-model", key]
     assert places_with(words, public_contents(installation, tmp_path / "pending")) == []
     Worker(installation).run_pending()
@@ -155,8 +160,7 @@ def test_jobs_and_logs_of_a_launcher_do_not_name_a_private_evaluation(
     installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """The job's command needs the key, which only the operator's scheduler sees."""
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     names = tmp_path / "names"
     commands = LaunchCommands(
         start=f"echo {{name}} >> {names}; sh -c {{command}} >&2; echo done",
@@ -173,8 +177,7 @@ def test_jobs_and_logs_of_a_launcher_do_not_name_a_private_evaluation(
 def test_withdrawn_evaluation_leaves_nothing_behind(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     Worker(installation).run_pending()
     assert run("withdraw", key) == 0
     queue = open_queue(installation, is_private=True)
@@ -195,8 +198,7 @@ def test_withdrawal_leaves_nothing_of_a_record_in_an_older_pack(
 ) -> None:
     keys = []
     for precision in ("float32", "bfloat16"):
-        assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", precision) == 0
-        keys.append(key_of(capsys))
+        keys.append(submit_private(run, capsys, "--precision", precision))
     Worker(installation).run_pending()
     for key in keys:
         assert run("withdraw", key) == 0
@@ -208,8 +210,7 @@ def test_withdrawal_leaves_nothing_of_a_record_in_an_older_pack(
 def test_withdrawal_deletes_answers_while_the_model_waits_in_the_public_queue(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     Worker(installation).run_pending()
     submit(installation, MODEL, NAME)
     assert run("withdraw", key) == 0
@@ -219,8 +220,7 @@ def test_withdrawal_deletes_answers_while_the_model_waits_in_the_public_queue(
 def test_withdrawal_waits_while_the_model_is_evaluated_for_the_public(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     Worker(installation).run_pending()
     submit(installation, MODEL, NAME)
     public = open_queue(installation)
@@ -232,8 +232,7 @@ def test_withdrawal_waits_while_the_model_is_evaluated_for_the_public(
 def test_failed_private_evaluation_is_requeued(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     queue = open_queue(installation, is_private=True)
     request = queue.claim("a worker", queue.store.now())
     assert request
@@ -275,8 +274,7 @@ def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
     monkeypatch.setenv("HANNUN_SIGNING_KEY", pem)
     public_key = tmp_path / "key.pem"
     public_key.write_bytes(signer.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     assert run("private", key, "--out", str(tmp_path / "maker")) == 2, "there is no result yet"
     Worker(load_settings()).run_pending()
     assert run("private", key, "--out", str(tmp_path / "maker")) == 0
@@ -296,8 +294,7 @@ def test_private_attempts_count_once_the_model_has_a_public_row(
 ) -> None:
     """Neither withdrawal nor another precision nor repetition hides an attempt."""
     for precision in ("float32", "bfloat16", "bfloat16"):
-        assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", precision) == 0
-        key = key_of(capsys)
+        key = submit_private(run, capsys, "--precision", precision)
         Worker(installation).run_pending()
         assert run("withdraw", key) == 0
     store = open_store(installation.store)
@@ -305,8 +302,7 @@ def test_private_attempts_count_once_the_model_has_a_public_row(
     Worker(installation).run_pending()
     assert not [path for path in store.snapshot().files if path.startswith("attempts/")], "of another model"
 
-    assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", "float16") == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys, "--precision", "float16")
     Worker(installation).run_pending()
     assert not [path for path in store.snapshot().files if path.startswith("attempts/")]
     assert run("publish", key) == 0
@@ -325,13 +321,11 @@ def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_ro
     """Else the count would tell of an evaluation that its maker has not agreed to show."""
     submit(installation, MODEL, NAME)
     Worker(installation).run_pending()
-    assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", "float16") == 0
-    first = key_of(capsys)
+    first = submit_private(run, capsys, "--precision", "float16")
     Worker(installation).run_pending()
     store = open_store(installation.store)
     assert not [path for path in store.snapshot().files if path.startswith("attempts/")]
-    assert run("submit", "--private", MODEL, "--benchmark", NAME, "--precision", "bfloat16") == 0
-    second = key_of(capsys)
+    second = submit_private(run, capsys, "--precision", "bfloat16")
     Worker(installation).run_pending()
     assert run("publish", second) == 0 and run("withdraw", first) == 0
     board = LiveBoard(store)
@@ -342,8 +336,7 @@ def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_ro
 def test_public_submission_does_not_reveal_a_private_one(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("submit", "--private", MODEL, "--benchmark", NAME) == 0
-    key = key_of(capsys)
+    key = submit_private(run, capsys)
     Worker(installation).run_pending()
     assert run("submit", MODEL, "--benchmark", NAME) == 0, "as if nobody had submitted it"
     assert key_of(capsys) == key

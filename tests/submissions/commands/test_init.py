@@ -1,5 +1,6 @@
 """Test setting up a board: on the Hub's stand-in with the real client, and as a folder for Docker Compose."""
 
+import errno
 import json
 import os
 import re
@@ -340,3 +341,47 @@ def test_folder_in_place_of_file_is_refused(init: Run, tmp_path: Path) -> None:
 def test_port_must_exist(port: str, init: Run) -> None:
     with pytest.raises(SystemExit):
         init("--machine", "board", "--no-docker", f"--port={port}", "--yes")
+
+
+def test_port_in_use_by_ipv6_is_refused(init: Run) -> None:
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            taken.bind(("::1", 0))
+        except OSError:
+            pytest.skip("this machine has no IPv6")
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = init("--machine", "board", "--no-docker", "--port", port, "--yes")
+    assert done.returncode == 2 and f"port {port} is in use" in done.stderr
+
+
+def test_folders_of_one_name_have_containers_of_their_own(init: Run, tmp_path: Path) -> None:
+    """A folder that was set up keeps the name of its containers and volumes."""
+    names = []
+    for folder in ("a/board", "b/board"):
+        init("--machine", folder, "--no-docker", "--yes")
+        names.append(yaml.safe_load((tmp_path / folder / "compose.yaml").read_text())["name"])
+    assert names[0] != names[1] and all(name.startswith("board-") for name in names)
+    compose = tmp_path / "a/board/compose.yaml"
+    compose.write_text(compose.read_text().replace(f"name: {names[0]}", "name: board"))
+    init("--machine", "a/board", "--no-docker", "--port", "8090", "--yes")
+    assert yaml.safe_load(compose.read_text())["name"] == "board"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders to another user")
+def test_folder_of_an_interrupted_run_gets_its_owner(init: Run, tmp_path: Path) -> None:
+    init("--machine", "board", "--no-docker", "--yes")
+    os.chown(tmp_path / "board/backups", 0, 0)
+    done = init("--machine", "board", "--no-docker", "--yes")
+    assert "make" in done.stdout
+    assert (tmp_path / "board/backups").stat().st_uid == machine.CONTAINER_USER
+
+
+def test_full_disk_is_named_with_the_file(init: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(path: Path, *_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", write)
+    done = init("--machine", "board", "--no-docker", "--yes")
+    assert done.returncode == 2 and f"{tmp_path}/board/" in done.stderr and "No space left" in done.stderr

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from evaluator.engines.registry import REGISTRY
 from evaluator.sandbox.policy import detect_backend
 from submissions.hub_models import template_renderer as module
 from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, not_isolated
-from submissions.texts.errors import TemplateError
+from submissions.texts.errors import TemplateError, TemplateProcessError
 from tests.submissions.hub_models.conftest import Renderers
 
 CONVERSATION = [{"role": "user", "content": "표에서 합계는?"}]
@@ -117,3 +118,26 @@ def test_renderer_has_time_for_all_batches_together(monkeypatch: pytest.MonkeyPa
                 renderer.render([CONVERSATION])
     finally:
         renderer.close()
+
+
+def test_killed_renderer_is_no_fault_of_the_template(renderer: Renderers) -> None:
+    """As when the kernel ends it because memory runs out."""
+    killed = renderer("{{ messages[0].content }}")
+    assert killed.render([CONVERSATION])
+    os.kill(killed.process_id, signal.SIGKILL)
+    with pytest.raises(TemplateProcessError):
+        killed.render([CONVERSATION])
+
+
+def test_renderer_that_cannot_start_is_no_fault_of_the_template() -> None:
+    renderer = TemplateRenderer("{{ messages[0].content }}", {}, lambda command, _: ["false"])
+    with pytest.raises(TemplateProcessError):
+        renderer.render([[{"role": "user", "content": "hi"}]])
+
+
+def test_template_that_ends_its_process_is_at_fault() -> None:
+    """A process that has answered, and then ends by itself without an answer."""
+    script = "import sys; print('\"ready\"', flush=True); sys.stdin.readline(); sys.stdin.readline()"
+    renderer = TemplateRenderer("x", {}, lambda command, _: [sys.executable, "-c", script])
+    with pytest.raises(TemplateError, match="ended its process"):
+        renderer.render([[{"role": "user", "content": "hi"}]])
