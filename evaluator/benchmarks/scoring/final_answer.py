@@ -19,6 +19,7 @@ from evaluator.benchmarks.scoring.stated_answer import stated_answer
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
 # Beyond one of these limits a text is treated as a dump of numbers that asserts all of them.
 MAX_UNMARKED_QUANTITIES = 10  # in an output that does not mark its answer
+MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter
 MAX_MARKERS = 50  # markers or conclusions in an answer
 MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
 
@@ -65,8 +66,9 @@ _IS_HANGUL = re.compile(r"[가-힣]+")
 # No names of things: words that describe, count or join.
 _NO_NAME = re.compile(
     r"(?:은|는|을|를|에|에서|으로|로|와|과|된|한|인|할|던|및|등|중|별|보다|대비|따르면|보면|경우|기준|현재|년도|간)$"
-    r"|^(?:전체|합계|평균|연간|해당|이번|모든|전국|국내|올해|최근|다음|위|아래|표|그림|총|각|전년|당시|같은|다른|이|그|그해|정답|답변|답|따라서|결론|최종|질문|자료|문서|이미지|차트|그래프)$"
+    r"|^(?:지역|부문|분야|대상|관련|주요|기타|전체|합계|평균|연간|해당|이번|모든|전국|국내|올해|최근|다음|위|아래|표|그림|총|각|전년|당시|같은|다른|이|그|그해|정답|답변|답|따라서|결론|최종|질문|자료|문서|이미지|차트|그래프)$"
 )
+_VERB = re.compile(r"(?:하|되|받|시키)(?:는|고|며|여|어|지)$")  # 차지하는
 _ASKS_WHICH = re.compile(rf"{_ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")
 _HAVING = [re.compile(r"있다['’”\"]?(?:고|는)|['‘“\"]있"), re.compile(r"없다['’”\"]?(?:고|는)|['‘“\"]없")]
 # Denies what the counted persons or things did: 받지 못한 가구의 비율.
@@ -201,7 +203,7 @@ def _other_subject(question: str, gold: str, output: str) -> bool:
     asked = _named_kinds(question)
     for kind, names in _named_kinds(_before_value(output)).items():
         own = asked.get(kind, set())
-        is_named = any(name in output for name in own) or any(name in known for name in names)
+        is_named = any(_stem(name) in output for name in own) or any(_is_within(name, known) for name in names)
         if own and not is_named and not any(_is_same_name(*pair) for pair in product(own, names)):
             return True
     return False
@@ -222,13 +224,27 @@ def _named_kinds(text: str) -> dict[str, set[str]]:
         noun = _PARTICLE.sub("", following)
         own = name.removesuffix("의")
         is_name = len(own) > 1 and bool(_IS_HANGUL.fullmatch(name)) and not _NO_NAME.search(own)
-        if is_name and len(noun) > 1 and not _NO_NAME.search(noun):
+        if is_name and len(noun) > 1 and not _NO_NAME.search(noun) and not _VERB.search(following):
             found.setdefault(noun, set()).add(own)
     return found
 
 
 def _is_same_name(one: str, other: str) -> bool:
-    return one.startswith(other) or other.startswith(one) or one.endswith(other) or other.endswith(one)
+    """Return whether two nouns may name the same thing: 남성 and 남자, 청년 and 청년층, 학생 and 초등학생."""
+    are_short = max(len(one), len(other)) <= MAX_SHORT_NAME
+    if are_short and one[0] == other[0]:
+        return True
+    return any(longer.startswith(name) or longer.endswith(name) for longer, name in ((one, other), (other, one)))
+
+
+def _stem(name: str) -> str:
+    """Return what other forms of a short name begin with: 서울 of 서울시."""
+    return name[:2] if len(name) <= MAX_SHORT_NAME else name
+
+
+def _is_within(name: str, text: str) -> bool:
+    """Return whether a text has the letters of a name in their order, as 전기 자동차 has those of 전기차."""
+    return re.search(".{0,3}".join(name), text) is not None
 
 
 def _denies_subject(output: str, wanted: Sequence[Quantity]) -> bool:
