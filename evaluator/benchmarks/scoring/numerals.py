@@ -18,13 +18,21 @@ COUNTS = {
 }
 COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|사람|나라|지역|항목"
 
-# A number in Hangul has one of its digits and stands before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are none. A single
-# digit may also begin a word or mean "this" (사회, 사건, 오세훈, 이 건), so it needs a unit that begins none.
+# A number in Hangul has one of the digits and stands before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are none.
+_ONE = "일이삼사오육칠팔구"
+_ANY = f"{_ONE}십백천만억조"
+_UNIT = (
+    "원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|월|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르"
+    "|킬로|호"
+)
+# A single digit may also begin a word or mean "this": 사회, 사건, 오세훈, 이 건. It needs a unit with which no word begins, or
+# a space before it and a unit that ends the answer.
+_CLEAR_UNIT = "퍼센트|프로|%|달러|개월|시간|월(?![가-힣])|년(?![가-힣])|배(?![가-힣])|킬로|미터|헥타르|톤(?![가-힣])"
+_LAST_UNIT = r"(?:명|인|건|곳|개|회|번|대|점|위|세|호)(?:입니다|이다|임|이며|\s*$|[.,)])"
 _HANGUL = re.compile(
-    r"(?<![가-힣\d])(?:[일이삼사오육칠팔구](?=\s?(?:퍼센트|프로|%|달러|개월|시간|월(?![가-힣])|년(?![가-힣])|배(?![가-힣])|킬로|미터|헥타르|톤(?![가-힣])))|"
-    r"(?=[일이삼사오육칠팔구십백천만억조]{2}|[일이삼사오육칠팔구십백천만억조]\s[일이삼사오육칠팔구십백천만억조])"
-    r"(?=[십백천만억조\s]{0,6}[일이삼사오육칠팔구])[일이삼사오육칠팔구십백천만억조]+(?:\s[일이삼사오육칠팔구십백천만억조]+){0,4}"
-    r"(?=\s?(?:원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|월|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르|킬로|호)(?!이라|상|하)))"
+    rf"(?<![가-힣\d])(?:[{_ONE}](?=\s?(?:{_CLEAR_UNIT}))"
+    rf"|[{_ONE.replace('이', '')}](?=\s{_LAST_UNIT})"
+    rf"|(?=[{_ANY}]{{2}}|[{_ANY}]\s[{_ANY}])(?=[십백천만억조\s]{{0,6}}[{_ONE}])[{_ANY}]+(?:\s[{_ANY}]+){{0,4}}(?=\s?(?:{_UNIT})(?!이라|상|하)))"
 )
 _COUNTED = re.compile(
     rf"(?<![가-힣])({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
