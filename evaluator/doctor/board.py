@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import httpx2
 from httpx2 import HTTPError
@@ -9,7 +10,7 @@ from httpx2 import HTTPError
 from evaluator.doctor.findings import Finding, Options, fault, ok
 from submissions.checks.data_terms import is_this_machine
 from submissions.config.settings import Settings
-from submissions.config.sign_in import check_sign_in
+from submissions.config.sign_in import SIGN_IN_PATH, check_sign_in
 from submissions.texts.errors import SettingsError
 
 REQUEST_SECONDS = 15.0
@@ -23,18 +24,20 @@ def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
             yield fault("sign-in", str(error), "set them, or HANNUN_AUTH=off for a board that only you can reach")
         else:
             yield ok("sign-in", "visitors sign in with Hugging Face")
-    elif _is_public(settings, options):
+    elif not (address := _public_address(settings, options)) or is_this_machine(address):
+        yield ok("sign-in", "off: everybody who reaches the board may submit")
+    elif _asks_visitors_to_sign_in(address):  # the board has its settings in another container or on another machine
+        yield ok("sign-in", f"{address} asks visitors to sign in")
+    else:
         yield fault(
             "sign-in", "HANNUN_AUTH=off on a board that others can reach", "set HANNUN_AUTH=oauth (docs/deploy.md)"
         )
-    else:
-        yield ok("sign-in", "off: everybody who reaches the board may submit")
 
 
 def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
     """Ask for pages through the public address."""
-    address = (options.address or settings.live_address or "").rstrip("/")
-    if not address:
+    address = _public_address(settings, options)
+    if address is None:
         return
     try:
         alive = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
@@ -56,7 +59,17 @@ def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
         yield fault("proxy", "all visitors seem to have one address and share its rate limits", remedy)
 
 
-def _is_public(settings: Settings, options: Options) -> bool:
-    """Return whether others reach the board under the address that the operator names."""
+def _public_address(settings: Settings, options: Options) -> str | None:
+    """Return the address that the operator names, without a slash at its end, or None."""
     address = options.address or settings.live_address
-    return address is not None and not is_this_machine(address)
+    return address.rstrip("/") if address else None
+
+
+def _asks_visitors_to_sign_in(address: str) -> bool:
+    """Return whether the board sends those who sign in to another site, the provider."""
+    try:
+        answer = httpx2.get(f"{address}{SIGN_IN_PATH}", timeout=REQUEST_SECONDS)
+    except HTTPError:
+        return False
+    host = urlsplit(answer.headers.get("location", "")).hostname
+    return answer.is_redirect and host not in (None, urlsplit(address).hostname)

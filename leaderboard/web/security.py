@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from leaderboard.views.location import style_source
 from leaderboard.web.address import is_host, is_same_site
 from leaderboard.web.network import network_of
+from submissions.config.sign_in import SIGN_IN_PATH
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,6 @@ DATA_PATHS = re.compile(
 # Paths whose content takes long to make, if it is not kept already.
 COSTLY_PATHS = re.compile(r"/(en/)?(?!(assets|gradio_api|healthz|readyz|version|robots\.txt|favicon\.ico)\b).*")
 MAX_COSTLY = 4  # of these requests that run at the same time for one network; the others wait
-SIGN_IN = "/login/huggingface"
 CALLBACK = "/login/callback"
 PROVIDER_UNREACHABLE = "로그인 서버에 연결할 수 없습니다. 잠시 후 다시 시도하세요.\nThe sign-in server cannot be reached. Try again later.\n"
 EMBED_PREFIX = "/embed/"  # read-only pages that any site may frame
@@ -103,9 +103,9 @@ class SecurityMiddleware:
             if not response.started:
                 await PlainTextResponse("the request took too long", 408)(scope, receive, response.send)
         except Exception as error:
-            if scope["path"] not in (SIGN_IN, CALLBACK) or response.started:
+            if scope["path"] not in (SIGN_IN_PATH, CALLBACK) or response.started:
                 raise
-            if scope["path"] == SIGN_IN:
+            if scope["path"] == SIGN_IN_PATH:
                 log.warning("the sign-in provider failed: %s: %s", type(error).__name__, error)
                 answer: Response = PlainTextResponse(PROVIDER_UNREACHABLE, 503, {"Retry-After": "60"})
             else:

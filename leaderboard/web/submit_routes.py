@@ -19,6 +19,7 @@ from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from leaderboard.web.page_routes import location_of
 from leaderboard.web.responses import HTML
 from submissions.checks.submit import Submission, SubmissionService
+from submissions.config.sign_in import SIGN_IN_PATH
 from submissions.queue.quota import Submitter
 from submissions.records.check import Check
 from submissions.texts.errors import StoreError
@@ -36,7 +37,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
 
     def sign_in(request: Request, here: Location) -> SignIn:
         who = visitors.submitter(_claims(request)) if visitors.sign_in else None
-        path = "/logout" if who else "/login/huggingface"
+        path = "/logout" if who else SIGN_IN_PATH
         link = f"{path}?_target_url={quote(here.link('submit'))}"
         return SignIn(visitors.sign_in, who.name if who else None, link)
 

@@ -51,7 +51,7 @@ def _plans(board: HubBoard | None, machine: Machine | None, args: Namespace) -> 
         problem = check_docker()
         if problem and not args.dry_run and not args.no_docker:
             raise SettingsError(f"{problem}; or write the files for another machine with --no-docker")
-        yield f"on this machine, {machine.folder.resolve()}:", plan_machine(machine)
+        yield f"on this machine, {machine.folder.resolve()}:", plan_machine(machine, runs_here=not args.no_docker)
 
 
 def _machine(args: Namespace, board: HubBoard | None) -> Machine:

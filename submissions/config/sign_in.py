@@ -4,6 +4,7 @@ import os
 
 from submissions.texts.errors import SettingsError
 
+SIGN_IN_PATH = "/login/huggingface"  # Gradio's
 OAUTH_VARIABLES = (
     "OAUTH_CLIENT_ID",
     "OAUTH_CLIENT_SECRET",

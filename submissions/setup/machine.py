@@ -37,6 +37,7 @@ WRITTEN = ".written.json"
 OPTIONS = ".options.json"
 REMEMBERED = ("port", "board_port", "host", "gpu", "space", "static")  # fields of Machine
 FOLDERS = ("backups", "certificates")
+IPV6 = Path("/proc/net/if_inet6")  # nginx does not start if it shall listen on what the kernel does not have
 HOST = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
 
 
@@ -68,9 +69,14 @@ class Machine:
         return [self.board_port, self.port, *([443] if self.host else [])]
 
 
-def plan_machine(machine: Machine) -> Plan:
-    """Return the files and folders that are missing. Raises SettingsError if they cannot be created or used."""
+def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
+    """Return the files and folders that are missing, for this machine (`runs_here`) or for another one.
+
+    Raises SettingsError if they cannot be created, or if a port is in use on the machine that they are for.
+    """
     _check(machine)
+    if runs_here:
+        _check_ports(machine)
     folder = machine.folder.resolve()
     steps: list[Step] = []
     kept: list[str] = []
@@ -149,6 +155,7 @@ def _files(machine: Machine) -> dict[str, str]:
         "folder": str(machine.folder).replace("%", "%%"),  # in systemd's units
         "gpu": machine.gpu,
         "host": machine.host,
+        "ipv6": IPV6.exists(),
         "port": machine.port,
         "private_store": machine.private_store,
         "project": _project(machine.folder),
@@ -158,7 +165,7 @@ def _files(machine: Machine) -> dict[str, str]:
         "static": machine.static,
         "store": machine.store,
         "torch": "" if machine.gpu else CPU_TORCH,
-        "upstream": "board:7860",
+        "upstream": f"127.0.0.1:{machine.board_port}",
         "worker_memory": f"{max(1, int(MEMORY_SHARE * memory_bytes() / 2**30))}g",
     }
     names = [*RENDERED, *(["nginx.conf"] if machine.runs_board else [])]
@@ -189,7 +196,10 @@ def _check(machine: Machine) -> None:
     existing = nearest_existing(folder)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder}: {existing} is not a folder that this user may write")
-    if (folder / "compose.yaml").exists():
+
+
+def _check_ports(machine: Machine) -> None:
+    if (machine.folder.resolve() / "compose.yaml").exists():
         return  # the containers may be running, and use the ports
     for port in machine.ports:
         if is_in_use(port):

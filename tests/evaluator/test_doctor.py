@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from huggingface_hub import HfApi
 
 from evaluator.core.errors import SandboxError
@@ -103,7 +103,11 @@ def _api(answer: Callable[[], Response], **options: Any) -> Callable[[Planted], 
     return plant
 
 
-def _proxy(*, healthy: bool = True, shows_metrics: bool = False) -> Callable[[Planted], None]:
+def _proxy(
+    *, healthy: bool = True, shows_metrics: bool = False, sign_in: str | None = None
+) -> Callable[[Planted], None]:
+    """Serve what the proxy of a board answers, with the place that `sign_in` sends visitors to."""
+
     def plant(planted: Planted) -> None:
         app = FastAPI()
 
@@ -111,6 +115,8 @@ def _proxy(*, healthy: bool = True, shows_metrics: bool = False) -> Callable[[Pl
         def page(path: str, request: Request) -> Response:
             if path == "healthz" and healthy:
                 return PlainTextResponse("ok\n")
+            if path == "login/huggingface" and sign_in:
+                return RedirectResponse(sign_in)
             return PlainTextResponse("hannun_requests 1\n", 200 if shows_metrics else 403)
 
         planted.servers.append(app)
@@ -204,6 +210,23 @@ def _served(planted: Planted) -> Iterator[None]:
         planted.settings = {name: value.replace("ADDRESS", address) for name, value in planted.settings.items()}
         planted.arguments = [argument.replace("ADDRESS", address) for argument in planted.arguments]
         yield
+
+
+@pytest.mark.parametrize(
+    ("place", "faults"),
+    [("https://huggingface.co/oauth/authorize", 0), ("/login/huggingface/again", 1), (None, 1)],
+)
+def test_worker_asks_board_whether_visitors_sign_in(
+    place: str | None, faults: int, doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker's container does not have the settings of the board."""
+    monkeypatch.setattr("evaluator.doctor.board.is_this_machine", lambda address: False)
+    planted = Planted(tmp_path, monkeypatch)
+    _proxy(sign_in=place)(planted)
+    with _served(planted):
+        done = doctor("--quick", *planted.arguments, **planted.settings)
+    assert len(faults_of(done)) == faults, done.stdout
+    assert ("asks visitors to sign in" in done.stdout) == (not faults)
 
 
 @pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false {model} {port}"])

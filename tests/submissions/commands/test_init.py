@@ -192,7 +192,8 @@ def test_init_writes_folder_for_machine(init: Run, tmp_path: Path) -> None:
     assert json.loads((folder / "seccomp.json").read_text()) == json.loads(
         (ROOT / "assets/deploy/seccomp.json").read_text()
     )
-    assert "\n    listen [::]:80" in (folder / "nginx.conf").read_text()
+    nginx = (folder / "nginx.conf").read_text()
+    assert "\n    listen 127.0.0.1:8080;" in nginx and "proxy_pass http://127.0.0.1:7860;" in nginx
     for unit in ("hannun.service", "hannun-backup.service"):
         assert f"WorkingDirectory={folder}" in (folder / unit).read_text()
     assert "ko-fresh" in (folder / "hannun.env").read_text(), "its rows have a rank without any private data"
@@ -206,21 +207,32 @@ def test_init_updates_only_files_that_nobody_changed(init: Run, tmp_path: Path) 
     init("--machine", "board", "--no-docker", "--yes")
     nginx = tmp_path / "board/nginx.conf"
     nginx.write_text(nginx.read_text() + "# mine\n")
-    done = init("--machine", "board", "--no-docker", "--port", "8090", "--yes")
+    done = init("--machine", "board", "--no-docker", "--board-port", "8090", "--yes")
     assert "update" in done.stdout and "changed by hand" in done.stdout
-    assert "127.0.0.1:8090:80" in (tmp_path / "board/compose.yaml").read_text() and nginx.read_text().endswith(
-        "# mine\n"
-    )
+    assert "127.0.0.1:8090:7860" in (tmp_path / "board/compose.yaml").read_text()
+    assert nginx.read_text().endswith("# mine\n")
 
 
-def test_init_for_public_host_needs_sign_in(init: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ipv6", [True, False])
+def test_init_for_public_host_needs_sign_in(
+    init: Run, tmp_path: Path, ipv6: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = tmp_path / "if_inet6"
+    monkeypatch.setattr(machine, "IPV6", kernel)
+    if ipv6:
+        kernel.touch()
     done = init("--machine", "board", "--no-docker", "--host", "board.example.org", "--yes")
     assert done.returncode == 0 and "OAUTH_CLIENT_ID" in done.stdout
     board = yaml.safe_load((tmp_path / "board/compose.yaml").read_text())["services"]["board"]
     assert board["environment"]["HANNUN_AUTH"] == "oauth"
     assert ":?put" in board["environment"]["OAUTH_CLIENT_SECRET"], "Compose says what is missing, the board only ends"
     nginx = (tmp_path / "board/nginx.conf").read_text()
-    assert "listen [::]:443 ssl;" in nginx and "return 301 https://board.example.org$request_uri;" in nginx
+    assert ("listen [::]:443 ssl;" in nginx) == ("listen [::]:80 default_server;" in nginx) == ipv6
+    assert (
+        "listen 443 ssl;" in nginx
+        and "listen 80 default_server;" in nginx
+        and "return 301 https://board.example.org$request_uri;" in nginx
+    )
 
 
 def test_init_for_worker_of_space(hub: Hub, init: Run, tmp_path: Path) -> None:
@@ -231,13 +243,17 @@ def test_init_for_worker_of_space(hub: Hub, init: Run, tmp_path: Path) -> None:
     assert "HANNUN_STORE=hf://datasets/org/hannun" in settings and "HANNUN_STATIC=hf://spaces/org/board" in settings
 
 
-def test_port_in_use_is_refused(init: Run, tmp_path: Path) -> None:
+def test_port_in_use_is_refused(init: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On this machine: the files for another one do not depend on what runs here."""
+    monkeypatch.setattr("submissions.commands.init.check_docker", lambda: None)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = init("--machine", "board", "--no-docker", "--port", port, "--yes")
-    assert done.returncode == 2 and f"port {port} is in use" in done.stderr and not (tmp_path / "board").exists()
+        here = init("--machine", "here", "--port", port, "--yes")
+        elsewhere = init("--machine", "elsewhere", "--no-docker", "--port", port, "--yes")
+    assert here.returncode == 2 and f"port {port} is in use" in here.stderr and not (tmp_path / "here").exists()
+    assert elsewhere.returncode == 0 and f"listen 127.0.0.1:{port};" in (tmp_path / "elsewhere/nginx.conf").read_text()
 
 
 @pytest.mark.parametrize(
@@ -343,7 +359,8 @@ def test_port_must_exist(port: str, init: Run) -> None:
         init("--machine", "board", "--no-docker", f"--port={port}", "--yes")
 
 
-def test_port_in_use_by_ipv6_is_refused(init: Run) -> None:
+def test_port_in_use_by_ipv6_is_refused(init: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submissions.commands.init.check_docker", lambda: None)
     with socket.socket(socket.AF_INET6) as taken:
         taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         try:
@@ -352,7 +369,7 @@ def test_port_in_use_by_ipv6_is_refused(init: Run) -> None:
             pytest.skip("this machine has no IPv6")
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = init("--machine", "board", "--no-docker", "--port", port, "--yes")
+        done = init("--machine", "board", "--port", port, "--yes")
     assert done.returncode == 2 and f"port {port} is in use" in done.stderr
 
 
