@@ -1,9 +1,11 @@
 """The web application: pages, data, the submission form, monitoring, and Gradio's API for programs."""
 
+import gc
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from threading import Lock
 
 import uvicorn
 from fastapi import FastAPI
@@ -33,6 +35,7 @@ from submissions.store.open import check_lasts, open_store
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
+_MAKING_API = Lock()  # Gradio keeps the blocks that are being made in a global of the process
 SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
 
 
@@ -70,7 +73,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     for router in (
         data_routes(board),
-        operations(board, settings.work_dir),
+        operations(board, api, settings.work_dir),
         asset_routes(),
         page_routes(board),
         submit_routes(board, service, visitors),
@@ -84,9 +87,26 @@ def build_app(settings: Settings) -> FastAPI:
 
 def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
     """Import Gradio, which takes seconds, and return the application with its API."""
-    from leaderboard.web.gradio_api import gradio_app
+    with _MAKING_API:
+        with no_garbage_collection():
+            from leaderboard.web.gradio_api import gradio_app
+        return gradio_app(board, service, visitors)
 
-    return gradio_app(board, service, visitors)
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Keep finalizers from running in this process.
+
+    Gradio parses its own source code when it is imported. Until Python 3.11, `ast.parse` fails if a finalizer lets another
+    thread parse meanwhile, for example to log a traceback, and a half imported Gradio cannot be imported again.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def internal_error(request: Request, error: Exception) -> Response:

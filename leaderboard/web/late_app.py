@@ -1,17 +1,21 @@
 """An application that is made after the server has started, because that takes seconds."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 import anyio.to_thread
 from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
+log = logging.getLogger(__name__)
+
 
 class LateApp:
     """Makes an application in another thread and passes requests on to it. Requests that come earlier wait.
 
-    The application's lifespan is entered and left by one task, as its task groups require.
+    The application's lifespan is entered and left by one task, as its task groups require. `failure` is the error that kept
+    the application from being made; only another process can try again.
     """
 
     def __init__(self, make: Callable[[], FastAPI]) -> None:
@@ -19,6 +23,7 @@ class LateApp:
         self._ready: asyncio.Future[FastAPI] | None = None
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self.failure: Exception | None = None
 
     def start(self) -> asyncio.Future[FastAPI]:
         """Start making the application, unless that has begun. Must be called in the server's event loop."""
@@ -41,8 +46,10 @@ class LateApp:
         try:
             app = await anyio.to_thread.run_sync(self._make)
         except Exception as error:
+            log.exception("the application was not made")
+            self.failure = error
             ready.set_exception(error)
-            raise
+            return
         async with app.router.lifespan_context(app):
             ready.set_result(app)
             await self._stopping.wait()

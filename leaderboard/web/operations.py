@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.view import View
+from leaderboard.web.late_app import LateApp
 from submissions.config.paths import nearest_existing
 from submissions.records.request import Status
 from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes
@@ -27,8 +28,8 @@ MAX_UPKEEP_TIME = timedelta(hours=1)  # an upkeep that has not ended by then has
 _NO_STORE = {"Cache-Control": "no-store"}  # the state of this moment must not be cached
 
 
-def operations(board: LiveBoard, disk: Path) -> APIRouter:
-    """Return the routes for monitoring. `disk` is a folder in the file system whose free space is reported."""
+def operations(board: LiveBoard, api: LateApp, disk: Path) -> APIRouter:
+    """Return the routes for monitoring. `api` answers programs. `disk` is a folder in the file system whose free space is reported."""
     router = APIRouter()
     registry = CollectorRegistry()
     registry.register(_BoardCollector(board, disk))
@@ -45,6 +46,9 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
             return Response(f"the store is out of reach {when}\n", 503, _NO_STORE, "text/plain")
         if since := board.workers.private_failing_since:
             reason = f"the private store is out of reach since {since:%Y-%m-%dT%H:%M:%SZ}; the log has the error\n"
+            return Response(reason, 503, _NO_STORE, "text/plain")
+        if api.failure:
+            reason = "the API for programs could not be started; the log has the error; restart the board\n"
             return Response(reason, 503, _NO_STORE, "text/plain")
         return Response("ok\n", media_type="text/plain", headers=_NO_STORE)
 

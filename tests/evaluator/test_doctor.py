@@ -17,6 +17,7 @@ from huggingface_hub import HfApi
 
 from evaluator.core.errors import SandboxError
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.web.late_app import LateApp
 from leaderboard.web.operations import operations
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.hub.server import serve
@@ -328,7 +329,7 @@ def test_board_knows_last_diagnosis(doctor: Doctor, monkeypatch: pytest.MonkeyPa
     board.workers.begin([])
     board.workers.refresh()
     app = FastAPI()
-    app.include_router(operations(board, tmp_path))
+    app.include_router(operations(board, LateApp(FastAPI), tmp_path))
     from starlette.testclient import TestClient
 
     assert 'hannun_doctor_faults{host="' in TestClient(app).get("/metrics").text

@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from threading import Event
+from typing import Any, cast
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from leaderboard.web.application import _gradio_app
+from leaderboard.web.auth import Visitors
 from leaderboard.web.late_app import LateApp
+from scripts.support.serving import python
 
 
 def test_early_requests_wait_and_the_lifespan_is_left() -> None:
@@ -56,5 +61,43 @@ def test_failure_to_make_it_reaches_the_requests() -> None:
             for _ in range(2):
                 with pytest.raises(RuntimeError, match="no Gradio"):
                     await client.get("/x")
+        assert str(late.failure) == "no Gradio"
 
     asyncio.run(run())
+
+
+# A finalizer lets this thread parse while Gradio, in the other one, parses its own source code.
+PARSE_DURING_IMPORT = """
+import ast, threading, time
+from leaderboard.web import application
+
+class Garbage:
+    def __init__(self): self.me = self
+    def __del__(self): time.sleep(0.0001)
+
+def parse():
+    while not made.is_set():
+        garbage = [Garbage() for _ in range(5)]
+        try: ast.parse("x = [1, 2, (3, 4)]; " * 50)
+        except SystemError: pass
+        time.sleep(0.001)
+
+made = threading.Event()
+threading.Thread(target=parse, daemon=True).start()
+try: print(type(application._gradio_app(None, None, None)).__name__)
+finally: made.set()
+"""
+
+
+@pytest.mark.integration
+def test_gradio_is_imported_while_another_thread_parses() -> None:
+    done = python("-c", PARSE_DURING_IMPORT)
+    assert done.stdout == "FastAPI\n", done.stderr
+
+
+@pytest.mark.integration
+def test_gradio_applications_are_made_one_after_the_other() -> None:
+    """Gradio nests blocks into those that another thread is making."""
+    with ThreadPoolExecutor() as pool:
+        made = [pool.submit(_gradio_app, cast(Any, None), cast(Any, None), Visitors("off")) for _ in range(4)]
+    assert [type(application.result()) for application in made] == [FastAPI] * 4

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.web.late_app import LateApp
 from leaderboard.web.operations import operations
 from scripts.support.evaluated import submit_in_every_status
 from scripts.support.hub.repos import Fault, Hub
@@ -36,7 +37,7 @@ def board(store: Store, heartbeats: Heartbeats) -> LiveBoard:
 @pytest.fixture
 def http(board: LiveBoard, tmp_path: Path) -> Iterator[TestClient]:
     app = FastAPI()
-    app.include_router(operations(board, tmp_path))
+    app.include_router(operations(board, LateApp(FastAPI), tmp_path))
     with TestClient(app) as client:
         yield client
 
@@ -93,12 +94,23 @@ def test_readyz_fails_when_store_is_unreachable(
     assert http.get("/readyz").status_code == 200
 
 
+def test_readyz_fails_without_api(board: LiveBoard, tmp_path: Path) -> None:
+    api = LateApp(FastAPI)
+    app = FastAPI()
+    app.include_router(operations(board, api, tmp_path))
+    with TestClient(app) as http:
+        assert http.get("/readyz").status_code == 200
+        api.failure = RuntimeError("no Gradio")
+        answer = http.get("/readyz")
+        assert answer.status_code == 503 and "restart the board" in answer.text and "Gradio" not in answer.text
+
+
 def test_metrics_count_every_failed_store_attempt(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     store = open_store("hf://datasets/org/store")
     board = LiveBoard(store)
     app = FastAPI()
-    app.include_router(operations(board, tmp_path))
+    app.include_router(operations(board, LateApp(FastAPI), tmp_path))
     hub.faults = [Fault("GET .*refs", status=503, times=10_000)]
     board.refresh()
     with TestClient(app) as http:
