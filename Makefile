@@ -12,12 +12,11 @@
 #   make test-servers  real model servers: vLLM on the CPU in an environment of its own, llama.cpp's server
 #   make test-ray      the launchers' tests on a Ray cluster of this machine, in an environment of their own
 #   make ray           Ray, for HANNUN_LAUNCHER=ray
-#   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
+#   make audit   known weaknesses of the installed packages
 #   make lock    the lock files anew, from the requirements files
 #   make demo    four models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale statistics fresh memory")
-#   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
-#                      with PARTS=queue how long they wait for 1 to 64 devices
+#   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000)
 #   make docs    the parts of the documents that follow from declarations
 #   make screenshots   the pictures of the README, in assets/screenshots
 #
@@ -115,7 +114,7 @@ ray: $(EVALUATOR)
 	$(PIP) $(LOCKED) -r evaluator/ray.lock
 
 audit: $(EVALUATOR) $(TESTS)
-	$(BIN)/python -m scripts.audit
+	$(BIN)/pip-audit --skip-editable --progress-spinner off
 
 # Every package with the hashes of its files. Packages that are pinned already keep their versions; UPGRADE=--upgrade does
 # not. torch is left out of the first three: its CPU build is installed by version, the CUDA build by a lock of its own.
@@ -132,7 +131,7 @@ lock: | $(BIN)/python
 
 simulate: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git
-	$(BIN)/python -m scripts.simulate $(PARTS) --submissions $(or $(SUBMISSIONS),10000)
+	$(BIN)/python -m scripts.simulate --submissions $(or $(SUBMISSIONS),10000)
 
 demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap

@@ -21,7 +21,6 @@ from rich.progress import Progress
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
-from scripts.simulate_queue import queue_part
 from scripts.support.evaluated import evaluated
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.hub.server import serve
@@ -39,7 +38,6 @@ from submissions.store.index import reindexed
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.failure_codes import FailureCode
 
-PARTS = ("store", "queue")
 START = datetime(2026, 1, 5, tzinfo=UTC)
 YEAR = timedelta(days=365)
 BURST = 50  # submissions in the first hour
@@ -74,20 +72,11 @@ class Year(GitStore):
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=PARTS, default=["store"], help="what to simulate")
     parser.add_argument(
         "--submissions", type=int, default=10_000, help="submissions in the year, to four benchmarks each"
     )
-    parser.add_argument("--models", type=int, nargs="+", default=[100, 1000], help="for the part queue: models a year")
-    parser.add_argument(
-        "--devices", type=int, nargs="+", default=[1, 4, 16, 64], help="for the part queue: numbers of devices"
-    )
     parser.add_argument("--folder", type=Path, help="where the stores go (default: a temporary folder)")
     arguments = parser.parse_args()
-    if "queue" in arguments.parts:
-        queue_part(arguments.models, arguments.devices)
-    if "store" not in arguments.parts:
-        return
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or Path(scratch)
         settings = Settings(store=str(folder / "store.git"), private_store=str(folder / "private"), work_dir=folder)
