@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.results.item_scores import MAX_PAIRS, rounded_up
+from evaluator.publication.item_scores import MAX_PAIRS, rounded_up
 from evaluator.statistics.intervals import mean_interval
 from evaluator.statistics.paired import paired_comparison, paired_p_value
 from evaluator.statistics.power import smallest_difference

@@ -6,9 +6,11 @@ is out of date.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
+from scripts.support.rooms import ROOMS, described
 from submissions.config.paths import ROOT, SAMPLES
 
 _BLOCK = re.compile(
@@ -134,6 +136,16 @@ def _samples(benchmark: Benchmark) -> int:
     return len(benchmark.load(SAMPLES / benchmark.name))
 
 
+def rooms(package: str) -> str:
+    rows = [(f"`{room}`", *described(package, room)) for room in ROOMS[package]]
+    return _table((f"`{package}/`", "what it does", "go there to change"), *rows)
+
+
+def room_order() -> str:
+    rows = [(f"`{package}`", ", ".join(f"`{room}`" for room in ROOMS[package])) for package in ROOMS]
+    return _table(("package", "order of the rooms"), *rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "readme": readme,
     "readme-ko": readme_ko,
@@ -145,6 +157,10 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "axes": axes,
     "limits": limits,
     "limits-ko": limits_ko,
+    "rooms-submissions": partial(rooms, "submissions"),
+    "rooms-evaluator": partial(rooms, "evaluator"),
+    "rooms-leaderboard": partial(rooms, "leaderboard"),
+    "room-order": room_order,
 }
 
 if __name__ == "__main__":

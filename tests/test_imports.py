@@ -9,61 +9,9 @@ from pathlib import Path
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
+from scripts.support.rooms import ALLOWED, PACKAGES, ROOMS
 from scripts.support.serving import python
 from submissions.config.paths import ROOT
-
-PACKAGES = ("leaderboard", "evaluator", "submissions")
-# Programs (app.py, `__main__`) are above all packages: they pass the registry of benchmarks and engines down.
-ALLOWED = {
-    "submissions": ("submissions",),
-    "evaluator": ("evaluator", "submissions"),
-    "leaderboard": (
-        "leaderboard",
-        "evaluator.benchmarks",
-        "evaluator.core",
-        "evaluator.engines.registry",
-        "evaluator.formats",
-        "evaluator.job.limited_process",
-        "evaluator.opened.books",
-        "evaluator.results.answer_rows",
-        "evaluator.statistics",
-        "submissions",
-    ),
-}
-# In order: a room may import itself and the rooms before it.
-ROOMS = {
-    "submissions": [
-        "texts",
-        "records",
-        "config",
-        "store",
-        "queue",
-        "hub_models",
-        "checks",
-        "operator",
-        "setup",
-        "commands",
-    ],
-    "evaluator": [
-        "core",
-        "statistics",
-        "fresh",
-        "benchmarks",
-        "formats",
-        "sandbox",
-        "engines",
-        "hub",
-        "datasets",
-        "job",
-        "results",
-        "errata",
-        "opened",
-        "worker",
-        "doctor",
-        "commands",
-    ],
-    "leaderboard": ["facts", "data", "views", "pages", "edition", "web"],
-}
 
 
 def _modules() -> dict[str, Path]:

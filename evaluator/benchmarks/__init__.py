@@ -1,4 +1,7 @@
-"""Register all benchmarks. To add one, put its file in this folder and its name in `NAMES`."""
+"""One file a benchmark; long rules in `scoring`.
+
+Go there to change prompts, metrics, scoring. To add one, put its file in this folder and its name in `NAMES`.
+"""
 
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module

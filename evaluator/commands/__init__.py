@@ -1,1 +1,4 @@
-"""The command line: one module per command, imported when that command is called."""
+"""`python -m evaluator`.
+
+Go there to change a command or option.
+"""

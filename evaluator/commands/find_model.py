@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from evaluator.engines.registry import REGISTRY
-from evaluator.hub.model_download import fetch_model
+from evaluator.worker.model_download import fetch_model
 from submissions.checks.model_checks import inspect_folder, inspect_model
 from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request

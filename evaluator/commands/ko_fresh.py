@@ -18,12 +18,12 @@ from evaluator.core.files import check_new_folder, new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
 from evaluator.job.limited_process import run_limited
-from evaluator.opened.books import Books, open_books
-from evaluator.opened.collect import collect
-from evaluator.opened.dataset import create_dataset, upload, write_dataset
-from evaluator.opened.item_statistics import PartStatistics, item_statistics
-from evaluator.opened.on_board import board_differences
-from evaluator.opened.recompute import book_differences, file_differences
+from evaluator.quarters.books import Books, open_books
+from evaluator.quarters.collect import collect
+from evaluator.quarters.dataset import create_dataset, upload, write_dataset
+from evaluator.quarters.item_statistics import PartStatistics, item_statistics
+from evaluator.quarters.on_board import board_differences
+from evaluator.quarters.recompute import book_differences, file_differences
 from submissions.config.settings import Settings, load_settings
 from submissions.records.operator import Commitment
 from submissions.records.request import Status

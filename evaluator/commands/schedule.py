@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.hub.jobs import JobClient, JobSettings, cron, pinned_image, space_of
+from evaluator.worker.launchers.hub_jobs import JobClient, JobSettings, cron, pinned_image, space_of
 from submissions.config.settings import load_settings
 from submissions.texts.errors import SettingsError
 

@@ -1,0 +1,4 @@
+"""`Item`, `Prompt`, `Answer`, `Score`, exceptions.
+
+Go there to change what passes between steps.
+"""

@@ -18,9 +18,9 @@ from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
 from evaluator.core.files import new_folder, write_content_addressed
+from evaluator.datasets.eval_yaml import benchmark_yaml
 from evaluator.datasets.leak_check import CANARY
 from evaluator.engines.images import changes, picture_fault
-from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"
 

@@ -1,1 +1,4 @@
-"""Engines: the code that loads or calls a model and asks it the prompts. There is one file for each engine."""
+"""One file an engine, and what they share.
+
+Go there to change how a model is loaded and asked.
+"""

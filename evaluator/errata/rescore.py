@@ -12,12 +12,12 @@ from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import Source
 from evaluator.errata.records import read_errata
 from evaluator.job.limited_process import run_limited
+from evaluator.publication.item_scores import ItemScores
+from evaluator.publication.private_records import read_details, read_item_scores, save_item_scores
+from evaluator.publication.public_answers import public_answers
+from evaluator.publication.published_pairs import with_pairs
 from evaluator.results.answer_rows import score_details
 from evaluator.results.build_result import round_measures, scored_fields
-from evaluator.results.item_scores import ItemScores
-from evaluator.results.private_records import read_details, read_item_scores, save_item_scores
-from evaluator.results.public_answers import public_answers
-from evaluator.results.published_pairs import with_pairs
 from submissions.config.settings import Settings
 from submissions.operator.retirement import is_retired
 from submissions.records.errata import Moved, errata_in, version_without

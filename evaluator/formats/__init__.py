@@ -1,4 +1,7 @@
-"""Convert results to the formats of other programs, one module per format."""
+"""A result as lm-eval, Every Eval Ever or Inspect write it.
+
+Go there to change an export.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -10,8 +10,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import EvaluationError
 from evaluator.datasets.source import check_sent, configured_source
 from evaluator.errata.records import read_corrections
-from evaluator.hub.model_download import fetch_model
 from evaluator.results.task import Task, options_of
+from evaluator.worker.model_download import fetch_model
 from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.config.settings import Settings
 from submissions.operator.code_approval import find_approval

@@ -10,15 +10,15 @@ from pathlib import Path
 from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
 from evaluator.core.files import remove_path
 from evaluator.core.signals import STOP_NOTICE_SECONDS
-from evaluator.hub.base_weights import with_equal_tensors
 from evaluator.job.folder import Job, tail_of
+from evaluator.publication.publish import offer, publish
 from evaluator.results.evaluate import Evaluation, answer_shard, evaluate
 from evaluator.results.shard import Shard
 from evaluator.results.task import Task, load_items
 from evaluator.worker.backup import AnswerBackup
+from evaluator.worker.base_weights import with_equal_tensors
 from evaluator.worker.heartbeat import Heartbeat
 from evaluator.worker.prepare import prepare_task
-from evaluator.worker.publish import offer, publish
 from evaluator.worker.work_dir import prepare_work_dir
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats

@@ -11,7 +11,7 @@ from threading import Lock
 
 from evaluator.core.errors import EvaluationError
 from evaluator.job.limited_process import run_limited
-from evaluator.opened.books import SET, open_books
+from evaluator.quarters.books import SET, open_books
 from evaluator.results.answer_rows import answers_hash
 from leaderboard.data.explorer import ExploredItem, ModelAnswer
 from submissions.records.operator import Commitment

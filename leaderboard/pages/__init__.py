@@ -1,1 +1,4 @@
-"""The pages of the board, which are built once per language."""
+"""One file a page: which rows fill which template, and which page is at which address.
+
+Go there to change what a page shows.
+"""

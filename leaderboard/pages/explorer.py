@@ -1,7 +1,7 @@
 """The public items of a benchmark: picture, question, the right answer, and what each model answered."""
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.opened.books import BENCHMARK
+from evaluator.quarters.books import BENCHMARK
 from leaderboard.data.explorer import ExploredItem, explored_items
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_quarter, opened_quarters

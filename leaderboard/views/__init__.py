@@ -1,0 +1,4 @@
+"""Templates, figures, texts.
+
+Go there to change what a page looks like.
+"""

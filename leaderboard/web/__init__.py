@@ -1,0 +1,4 @@
+"""The application: routes, Gradio's API, limits, sign-in.
+
+Go there to change addresses and security.
+"""

@@ -1,0 +1,4 @@
+"""`python -m submissions`.
+
+Go there to change a command or option.
+"""

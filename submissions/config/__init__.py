@@ -1,0 +1,4 @@
+"""Settings, options of APIs, durations, paths, logging.
+
+Go there to change a `HANNUN_*` setting.
+"""

@@ -1,0 +1,4 @@
+"""Opt-outs, code approval, retirement, status.
+
+Go there to change decisions of the operator.
+"""

@@ -1,0 +1,4 @@
+"""A board in a Space, as files, or on a machine with Docker.
+
+Go there to change what `init` creates.
+"""

@@ -21,9 +21,9 @@ from huggingface_hub import HfApi
 from evaluator.__main__ import main
 from evaluator.engines.registry import ENGINES
 from evaluator.job import process
+from evaluator.publication import publish as publication
 from evaluator.results import evaluate as evaluation
 from evaluator.worker import prepare as preparation
-from evaluator.worker import publish as publication
 from evaluator.worker import run as claimed_run
 from submissions.queue.queue import Queue
 from submissions.store.git import GitStore

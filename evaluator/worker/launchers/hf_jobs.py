@@ -14,8 +14,8 @@ from httpx2 import HTTPError
 from huggingface_hub import JobStage, constants
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.hub.jobs import Flavor, JobClient, JobSettings
 from evaluator.worker.launchers.base import OVERTIME, JobLauncher, JobState, Launch, LaunchError, as_launch_errors
+from evaluator.worker.launchers.hub_jobs import Flavor, JobClient, JobSettings
 from submissions.checks.data_terms import check_receivers
 from submissions.config.settings import HubJobs, Settings
 from submissions.queue.queue import Queue

@@ -375,7 +375,7 @@ def test_worker_retries_publishing_after_store_error(
 ) -> None:
     """Check an outage and a token that is being replaced."""
     request = submit(settings, "tiny/extractive", "korquad-2")
-    monkeypatch.setattr("evaluator.worker.publish.PUBLISH_PAUSE", 1e-6)
+    monkeypatch.setattr("evaluator.publication.publish.PUBLISH_PAUSE", 1e-6)
     publish = Queue.publish
     tries = []
 

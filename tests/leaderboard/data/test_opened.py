@@ -8,7 +8,7 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.fresh.draw import draw_set
 from evaluator.job.limited_process import run_limited
-from evaluator.opened.books import Books
+from evaluator.quarters.books import Books
 from evaluator.results.answer_rows import AnswerRow, answers_hash
 from leaderboard.data.opened import OpenedQuarter, opened_file, opened_quarter, opened_quarters
 from scripts.support.records import Make, result_of

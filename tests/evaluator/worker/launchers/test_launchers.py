@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.__main__ import main
-from evaluator.hub import model_download
+from evaluator.worker import model_download
 from evaluator.worker.launchers.held_claims import HeldClaims
 from evaluator.worker.launchers.local import DevicePool
 from evaluator.worker.loop import Worker

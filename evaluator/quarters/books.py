@@ -8,7 +8,7 @@ A folder of them has
 - `results/KEY.json`: the public records,
 - `answers.parquet`: the columns key, model, id, answer, status, reasoned.
 
-`evaluator.opened.dataset` adds the files that other programs read.
+`evaluator.quarters.dataset` adds the files that other programs read.
 """
 
 import io

@@ -24,11 +24,11 @@ from evaluator.commands.verify import read_place
 from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment, drawn_set
-from evaluator.opened.books import open_books
-from evaluator.opened.dataset import create_dataset, upload
-from evaluator.opened.item_statistics import item_statistics
-from evaluator.opened.on_board import board_differences
-from evaluator.opened.recompute import book_differences, file_differences
+from evaluator.quarters.books import open_books
+from evaluator.quarters.dataset import create_dataset, upload
+from evaluator.quarters.item_statistics import item_statistics
+from evaluator.quarters.on_board import board_differences
+from evaluator.quarters.recompute import book_differences, file_differences
 from evaluator.worker.loop import Worker
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine

@@ -1,6 +1,4 @@
-"""Publish results on the Hub: `eval.yaml` in a dataset's repository, `.eval_results/*.yaml` in a model's.
-
-The latter is offered as a pull request if the submitter agreed.
+"""Offer a result to the model's repository on the Hub, as a pull request with `.eval_results/*.yaml`, if the submitter agreed.
 
 source: https://huggingface.co/docs/hub/eval-results
 """
@@ -12,6 +10,7 @@ import yaml
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.datasets.eval_yaml import hub_metrics
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.records.errata import version_without
@@ -65,18 +64,6 @@ def variant(result: EvalResult) -> list[str]:
     return [part for part in (thinking, config.model_dtype, decoding) if part]
 
 
-def benchmark_yaml(name: str) -> str:
-    """Return `eval.yaml` for a dataset repository. It defines the tasks under which model pages show results."""
-    card = BENCHMARKS[name].card
-    # The format allows one value per task, so each metric is a task.
-    tasks = [
-        {"id": f"{card.hub_task}_{metric}", "config": "default", "split": card.split} for metric in _hub_metrics(name)
-    ]
-    content = {"name": card.title, "description": card.summary.en, "evaluation_framework": "hannun", "tasks": tasks}
-    text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
-    return text
-
-
 def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
     """Return a result in the Hub's format, each value with a link to the record."""
     name = result.benchmark
@@ -92,14 +79,8 @@ def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
             source_name="Hannun",
             notes=", ".join(variant(result)) or None,
         )
-        for metric in _hub_metrics(name)
+        for metric in hub_metrics(name)
         if result.results[name].get(metric) is not None
     ]
     text: str = yaml.safe_dump(eval_result_entries_to_yaml(entries), allow_unicode=True, sort_keys=False)
     return text
-
-
-def _hub_metrics(benchmark: str) -> list[str]:
-    """Return the metrics of a benchmark that model pages show, the headline first."""
-    names = [metric.name for metric in BENCHMARKS[benchmark].metrics if metric.on_hub]
-    return sorted(names, key=lambda name: name != BENCHMARKS[benchmark].card.headline)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.opened.books import Books
+from evaluator.quarters.books import Books
 
 MIN_MODELS = 5  # fewer say nothing about how items tell models apart
 

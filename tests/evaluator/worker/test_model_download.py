@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evaluator.core.errors import EvaluationError
-from evaluator.hub.model_download import check_fetched, fetch_model
+from evaluator.worker.model_download import check_fetched, fetch_model
 from scripts.support.hub.server import build, commit_of, serve
 from submissions.config.settings import Settings
 from submissions.texts.failure_codes import FailureCode

@@ -1,6 +1,6 @@
 """Write the books of a revealed quarter as a dataset that other programs read, and upload it to the Hub.
 
-Besides the files of `evaluator.opened.books` it has
+Besides the files of `evaluator.quarters.books` it has
 
 - `README.md`: the dataset card, with each row as published and as recomputed from the answers,
 - `data/items.parquet`: one row a question, with its pictures, prompt and answer, for the Hub's viewer and for `eval.yaml`,
@@ -29,8 +29,8 @@ from evaluator.core.errors import DataError
 from evaluator.datasets.croissant import croissant, file_object, record_set
 from evaluator.formats.every_eval_ever import instance_row, to_every_eval_ever
 from evaluator.formats.inspect_log import sample, to_inspect
-from evaluator.opened.books import ANSWERS, SET, Books
-from evaluator.opened.card import dataset_card
+from evaluator.quarters.books import ANSWERS, SET, Books
+from evaluator.quarters.card import dataset_card
 from evaluator.results.answer_rows import AnswerRow
 from submissions.records.result import EvalResult
 from submissions.store.copy import HUB_FILE

@@ -1,6 +1,6 @@
 """Get a model's files: from HANNUN_MODELS_DIR, from a folder given by its path, or from the Hub at an exact commit.
 
-A separate process downloads from the Hub: `python -m evaluator.hub.model_download MODEL REVISION FOLDER`. It has only
+A separate process downloads from the Hub: `python -m evaluator.worker.model_download MODEL REVISION FOLDER`. It has only
 the read-only token and is killed if it takes too long or downloads too much. Python files are downloaded (`--code`)
 only if the operator has approved them, and used only if their bytes are the approved ones.
 """
@@ -115,7 +115,7 @@ def _download(
     command = [
         sys.executable,
         "-m",
-        "evaluator.hub.model_download",
+        "evaluator.worker.model_download",
         model_id,
         revision,
         str(folder.resolve()),

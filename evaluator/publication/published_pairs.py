@@ -2,8 +2,8 @@
 
 import logging
 
-from evaluator.results.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores
-from evaluator.results.private_records import read_item_scores
+from evaluator.publication.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores
+from evaluator.publication.private_records import read_item_scores
 from submissions.records.result import EvalResult, PairedScores
 from submissions.store.base import Store
 from submissions.store.index import board_reader

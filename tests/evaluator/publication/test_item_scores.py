@@ -10,9 +10,9 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Item
 from evaluator.core.errors import Details
-from evaluator.results.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores, rounded_up
-from evaluator.results.private_records import save_item_scores
-from evaluator.results.published_pairs import with_pairs
+from evaluator.publication.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores, rounded_up
+from evaluator.publication.private_records import save_item_scores
+from evaluator.publication.published_pairs import with_pairs
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
 from submissions.config.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from evaluator.engines.registry import REGISTRY
-from evaluator.hub.base_weights import equal_tensors
+from evaluator.worker.base_weights import equal_tensors
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.model import model as model_page

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from evaluator.core.errors import DataError
 from evaluator.errata.records import read_corrections
 from evaluator.fresh.seed import commitment, drawn_set
-from evaluator.opened.books import BENCHMARK, Books, by_score
+from evaluator.publication.private_records import read_details
+from evaluator.quarters.books import BENCHMARK, Books, by_score
 from evaluator.results.answer_rows import AnswerRow, answer_rows
-from evaluator.results.private_records import read_details
 from submissions.config.settings import Settings
 from submissions.operator.retirement import is_retired
 from submissions.records.result import EvalResult

@@ -1,6 +1,6 @@
 """The dataset card of a revealed quarter."""
 
-from evaluator.opened.books import ANSWERS, ERRATA, SET, Books
+from evaluator.quarters.books import ANSWERS, ERRATA, SET, Books
 from evaluator.results.build_result import scored_fields
 
 CARD = """\

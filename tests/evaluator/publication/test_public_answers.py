@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import Source
-from evaluator.results.public_answers import public_answers
+from evaluator.publication.public_answers import public_answers
 from submissions.config.paths import SAMPLES
 from submissions.records.result import MAX_SHOWN_ANSWER
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from evaluator.core.errors import DataError
 from evaluator.fresh.draw import set_hash
-from evaluator.opened.books import SET, Books
-from evaluator.opened.dataset import write_dataset
+from evaluator.quarters.books import SET, Books
+from evaluator.quarters.dataset import write_dataset
 from evaluator.results.answer_rows import answers_hash
 from evaluator.results.build_result import scored_fields
 from submissions.records.result import EvalResult

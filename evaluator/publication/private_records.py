@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Collection, Iterable
 
 from evaluator.core.errors import Details
-from evaluator.results.item_scores import ItemScores
+from evaluator.publication.item_scores import ItemScores
 from submissions.store.folders import sharded
 from submissions.store.private import PrivateStore
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evaluator.core.errors import DataError
-from evaluator.opened.books import Books
+from evaluator.quarters.books import Books
 from submissions.records.operator import Commitment
 from submissions.records.result import EvalResult
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evaluator.hub.eval_results import offer_result
-from evaluator.hub.jobs import cron
+from evaluator.publication.hub_results import offer_result
+from evaluator.worker.launchers.hub_jobs import cron
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.records import Make, result_of
 from submissions.config.settings import Settings

@@ -16,12 +16,12 @@ from tenacity import (
 
 from evaluator.core.data_types import Item
 from evaluator.datasets.leak_check import check_public
-from evaluator.hub.eval_results import offer_result
+from evaluator.publication.hub_results import offer_result
+from evaluator.publication.item_scores import ItemScores
+from evaluator.publication.private_records import save_details, save_item_scores
+from evaluator.publication.public_answers import public_answers
+from evaluator.publication.published_pairs import with_pairs
 from evaluator.results.evaluate import Evaluation
-from evaluator.results.item_scores import ItemScores
-from evaluator.results.private_records import save_details, save_item_scores
-from evaluator.results.public_answers import public_answers
-from evaluator.results.published_pairs import with_pairs
 from evaluator.results.task import Task
 from submissions.config.settings import Settings
 from submissions.operator.private_attempts import count_attempt, publish_attempts

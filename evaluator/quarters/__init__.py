@@ -1,0 +1,4 @@
+"""A revealed quarter: its dataset, every answer, scores computed again, item statistics.
+
+Go there to change what `ko-fresh reveal` and `verify` do.
+"""
