@@ -12,7 +12,7 @@ for want in "$@"; do
       ldconfig -p 2>/dev/null | grep libseccomp.so.2 >/dev/null || missing+=(libseccomp2) ;;
     slurm) command -v slurmctld /usr/sbin/slurmctld >/dev/null || missing+=(slurmctld slurmd slurm-client) ;;
     docker)
-      command -v docker >/dev/null || missing+=(docker.io)
+      docker version >/dev/null 2>&1 || command -v dockerd >/dev/null || missing+=(docker.io)
       command -v mmdebstrap >/dev/null || missing+=(mmdebstrap) ;;
     prometheus) command -v promtool >/dev/null || missing+=(prometheus) ;;
     git) command -v git >/dev/null || missing+=(git) ;;

@@ -33,6 +33,7 @@ MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
 CPU_TORCH = "torch==2.13.0+cpu"
 COPIED = ("seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
 RENDERED = ("compose.yaml", "hannun.env", "prometheus.yml", "hannun.service", "hannun-backup.service")
+TOGETHER = ("compose.yaml", "nginx.conf")  # the ports of one are those of the other
 WRITTEN = ".written.json"
 OPTIONS = ".options.json"
 REMEMBERED = ("port", "board_port", "host", "gpu", "space", "static")  # fields of Machine
@@ -80,19 +81,22 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
     folder = machine.folder.resolve()
     steps: list[Step] = []
     kept: list[str] = []
-    written = _written(folder)
-    for name, content in _files(replace(machine, folder=folder)).items():
+    files = _files(replace(machine, folder=folder))
+    changed = {name for name, content in files.items() if _changed_by_hand(folder / name, content)}
+    for name, content in files.items():
         path = folder / name
-        if path.is_dir():
-            raise SettingsError(f"{path} is a folder, but a file of this name is needed")
         present = path.read_text(encoding="utf-8") if path.exists() else None
         if present == content:
             kept.append(str(path))
-        elif present is None or _digest(present) == written.get(name):
-            verb = "write" if present is None else "update"
-            steps.append(Step(f"{verb} {path}", partial(_write, path, content)))
+        elif present is None:
+            steps.append(Step(f"write {path}", partial(_write, path, content)))
+        elif name not in changed and not (name in TOGETHER and changed & {*TOGETHER}):
+            steps.append(Step(f"update {path}", partial(_write, path, content)))
+        elif _written(folder).get(name) == _digest(content):
+            kept.append(f"{path}, as it was changed by hand")
         else:
-            kept.append(f"{path}, which was changed by hand; delete it to have it written again")
+            why = f"{', '.join(sorted(changed & {name, *TOGETHER}))} was changed by hand, so take over yourself what is new"
+            steps.append(Step(f"write {_proposal(path)}: {why}", partial(_propose, path, content)))
     for name in FOLDERS:
         path = folder / name
         if path.exists() and (os.geteuid() != 0 or path.stat().st_uid == CONTAINER_USER):
@@ -102,6 +106,16 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
     if steps and remembered_options(folder) != _options(machine):
         steps.append(Step(f"remember the options in {folder / OPTIONS}", partial(_remember, folder, machine)))
     return Plan(steps, kept)
+
+
+def _changed_by_hand(path: Path, content: str) -> bool:
+    """Return whether a file has neither its new content nor the one that was written last. Raises SettingsError for a folder."""
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder, but a file of this name is needed")
+    if not path.exists():
+        return False
+    present = path.read_text(encoding="utf-8")
+    return present != content and _digest(present) != _written(path.parent).get(path.name)
 
 
 def remembered_options(folder: Path) -> dict[str, Any]:
@@ -248,8 +262,22 @@ def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
 def _write(path: Path, content: str) -> None:
     """Write a file, and remember what was written."""
     _replace(path, content)
+    _remember_content(path, content)
+
+
+def _remember_content(path: Path, content: str) -> None:
     written = _written(path.parent) | {path.name: _digest(content)}
     _replace(path.parent / WRITTEN, json.dumps(written, indent=2) + "\n")
+
+
+def _proposal(path: Path) -> Path:
+    return path.with_name(f"{path.name}.new")
+
+
+def _propose(path: Path, content: str) -> None:
+    """Write what a file that was changed by hand would contain beside it. It is said once for each content."""
+    _replace(_proposal(path), content)
+    _remember_content(path, content)
 
 
 def _replace(path: Path, content: str) -> None:

@@ -205,12 +205,33 @@ def test_init_writes_folder_for_machine(init: Run, tmp_path: Path) -> None:
 
 def test_init_updates_only_files_that_nobody_changed(init: Run, tmp_path: Path) -> None:
     init("--machine", "board", "--no-docker", "--yes")
-    nginx = tmp_path / "board/nginx.conf"
-    nginx.write_text(nginx.read_text() + "# mine\n")
+    settings = tmp_path / "board/hannun.env"
+    settings.write_text(settings.read_text() + "# mine\n")
     done = init("--machine", "board", "--no-docker", "--board-port", "8090", "--yes")
     assert "update" in done.stdout and "changed by hand" in done.stdout
     assert "127.0.0.1:8090:7860" in (tmp_path / "board/compose.yaml").read_text()
-    assert nginx.read_text().endswith("# mine\n")
+    assert "127.0.0.1:8090" in (tmp_path / "board/nginx.conf").read_text()
+    assert settings.read_text().endswith("# mine\n") and not [*(tmp_path / "board").glob("*.new")]
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "nginx.conf"])
+def test_what_is_new_is_written_beside_files_changed_by_hand(init: Run, tmp_path: Path, name: str) -> None:
+    """A new `compose.yaml` beside an old `nginx.conf` would be a board that nobody reaches."""
+    folder = tmp_path / "board"
+    init("--machine", "board", "--no-docker", "--yes")
+    (folder / name).write_text((folder / name).read_text() + "# mine\n")
+    before = [(folder / one).read_text() for one in machine.TOGETHER]
+    done = init("--machine", "board", "--no-docker", "--board-port", "8091", "--yes")
+    assert f"{name} was changed by hand" in done.stdout
+    assert [(folder / one).read_text() for one in machine.TOGETHER] == before
+    assert all("127.0.0.1:8091" in (folder / f"{one}.new").read_text() for one in machine.TOGETHER)
+    assert "8091" in (folder / "prometheus.yml").read_text()
+    again = init("--machine", "board", "--no-docker")
+    assert again.returncode == 0 and "to do" not in again.stdout
+    for one in machine.TOGETHER:
+        (folder / f"{one}.new").rename(folder / one)
+    later = init("--machine", "board", "--no-docker", "--board-port", "8092", "--yes")
+    assert "by hand" not in later.stdout and "8092" in (folder / name).read_text()
 
 
 @pytest.mark.parametrize("ipv6", [True, False])
@@ -224,7 +245,9 @@ def test_init_for_public_host_needs_sign_in(
     done = init("--machine", "board", "--no-docker", "--host", "board.example.org", "--yes")
     assert done.returncode == 0 and "OAUTH_CLIENT_ID" in done.stdout
     board = yaml.safe_load((tmp_path / "board/compose.yaml").read_text())["services"]["board"]
-    assert board["environment"]["HANNUN_AUTH"] == "oauth"
+    assert board["environment"]["HANNUN_AUTH"] == "oauth" and board["environment"]["FORWARDED_ALLOW_IPS"] == "*"
+    worker = yaml.safe_load((tmp_path / "board/compose.yaml").read_text())["services"]["worker"]
+    assert worker["environment"]["HANNUN_LIVE_ADDRESS"] == "https://board.example.org", "for the doctor"
     assert ":?put" in board["environment"]["OAUTH_CLIENT_SECRET"], "Compose says what is missing, the board only ends"
     nginx = (tmp_path / "board/nginx.conf").read_text()
     assert ("listen [::]:443 ssl;" in nginx) == ("listen [::]:80 default_server;" in nginx) == ipv6
