@@ -14,6 +14,7 @@ from submissions.config.sign_in import SIGN_IN_PATH, check_sign_in
 from submissions.texts.errors import SettingsError
 
 REQUEST_SECONDS = 15.0
+GATEWAY_ERRORS = (502, 503, 504)
 
 
 def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
@@ -43,7 +44,13 @@ def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
         alive = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
         metrics = httpx2.get(f"{address}/metrics", timeout=REQUEST_SECONDS, follow_redirects=True)
     except HTTPError as error:
-        yield fault("proxy", f"{address} does not answer ({type(error).__name__})", "start the board and the proxy")
+        remedy = "start the proxy, or correct its certificate or the host's name, whichever this names"
+        yield fault("proxy", f"{address} does not answer: {error or type(error).__name__}", remedy)
+        return
+    if alive.status_code in GATEWAY_ERRORS:
+        yield fault(
+            "proxy", f"the proxy at {address} does not reach the board ({alive.status_code})", "start the board"
+        )
         return
     if alive.status_code != 200 or alive.text.strip() != "ok":
         remedy = "let the proxy pass every path on to the board's port (docs/deploy.md)"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from submissions.config.settings import Settings
 
+MOUNTED = "correct the path; a container sees a folder only if compose.override.yaml mounts it"  # a remedy
 State = Literal["ok", "fault", "skipped"]
 
 

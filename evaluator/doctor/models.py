@@ -15,7 +15,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import EvaluationError, SandboxError
 from evaluator.datasets.leak_check import CANARY
 from evaluator.datasets.source import DRAWN, SCHEME, open_source
-from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
+from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skipped
 from evaluator.engines.registry import REGISTRY
 from evaluator.job.folder import Job, tail_of
 from evaluator.results.evaluate import evaluate
@@ -45,7 +45,8 @@ def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
             source = open_source(name, data, settings)
             items = BENCHMARKS[name].load(source.path)
         except (EvaluationError, SettingsError, OSError) as error:
-            yield fault("data", f"{name}: {error}", "correct HANNUN_DATA, or import the set again")
+            remedy = "import the set again" if Path(data.partition("#")[0]).is_dir() else MOUNTED
+            yield fault("data", f"{name}: {error}", "correct HANNUN_DATA" if data.startswith(SCHEME) else remedy)
             continue
         card = BENCHMARKS[name].card
         if source.split == card.split and len(items) != card.n:

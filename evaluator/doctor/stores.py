@@ -12,7 +12,7 @@ from httpx2 import HTTPError
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 
-from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
+from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skipped
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import SPACES, Settings
 from submissions.store.base import Snapshot, Store, transact
@@ -30,6 +30,8 @@ def check_settings(settings: Settings, _: Options) -> Iterator[Finding]:
     for name, similar in settings.unknown_variables.items():
         guess = f"did you mean {similar}?" if similar else "docs/configuration.md lists all settings"
         yield fault("settings", f"{name} is not a setting", guess)
+    if settings.models_dir and not settings.models_dir.is_dir():
+        yield fault("settings", f"HANNUN_MODELS_DIR={settings.models_dir} is no folder", MOUNTED)
     if not settings.unknown_variables:
         yield ok("settings", "all HANNUN_* variables are known and valid")
 

@@ -105,7 +105,7 @@ def _api(answer: Callable[[], Response], **options: Any) -> Callable[[Planted], 
 
 
 def _proxy(
-    *, healthy: bool = True, shows_metrics: bool = False, sign_in: str | None = None
+    *, health: int = 200, healthy: bool = True, shows_metrics: bool = False, sign_in: str | None = None
 ) -> Callable[[Planted], None]:
     """Serve what the proxy of a board answers, with the place that `sign_in` sends visitors to."""
 
@@ -115,7 +115,7 @@ def _proxy(
         @app.get("/{path:path}")
         def page(path: str, request: Request) -> Response:
             if path == "healthz" and healthy:
-                return PlainTextResponse("ok\n")
+                return PlainTextResponse("ok\n", health)
             if path == "login/huggingface" and sign_in:
                 return RedirectResponse(sign_in)
             return PlainTextResponse("hannun_requests 1\n", 200 if shows_metrics else 403)
@@ -173,6 +173,12 @@ FAULTS: dict[str, tuple[Callable[[Planted], None], str]] = {
         "does not answer",
     ),
     "proxy leads elsewhere": (_proxy(healthy=False), "not the board's ok"),
+    "the proxy reaches no board": (_proxy(health=502), "does not reach the board (502)"),
+    "no certificate that counts": (
+        lambda planted: planted.arguments.extend(["--address", "https://127.0.0.1:9"]),
+        "does not answer: ",
+    ),
+    "models folder is not mounted": (_setting(HANNUN_MODELS_DIR="/no/such"), "HANNUN_MODELS_DIR=/no/such is no folder"),
     "metrics are public": (_proxy(shows_metrics=True), "/metrics can be read by everybody"),
     "visitors have one address": (_without_address, "share its rate limits"),
     "nobody answers": (
