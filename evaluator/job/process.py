@@ -146,13 +146,15 @@ def run_inference(
                 raise EvaluationStopped from None  # the watchdog killed it in the middle of a line
             raise
         out_of_memory = bool(child.returncode) and group.has_run_out_of_memory()
+        took_too_much = loaded and group.has_reached_its_limit()
     if child.returncode and stop and stop.wait(STOP_NOTICE_SECONDS if was_stopped(child.returncode) else 0):
         raise EvaluationStopped
     if watchdog.exceeded:
         raise watchdog.exceeded
     if out_of_memory:
-        code = FailureCode.MODEL_ERROR if loaded else FailureCode.OUT_OF_MEMORY
-        raise EvaluationError(code, "the inference process took more memory than its limit")
+        if took_too_much:
+            raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process took more memory than its limit")
+        raise EvaluationError(FailureCode.OUT_OF_MEMORY, "the memory of this machine or container ran out")
     if child.returncode < 0 or child.returncode in SIGKILL_EXIT_CODES:
         number = -child.returncode if child.returncode < 0 else child.returncode - 128
         message = f"the inference process was ended by signal {number}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from submissions.config.machine import V2, memory_groups, oom_kills, own_groups
+from submissions.config.machine import V2, limit_reached, memory_groups, oom_kills, own_groups
 
 REMOVE_TIMEOUT_SECONDS = 5.0  # for the last process of a group to exit
 # Arguments: `cgroup.procs` files, "--", a command. Joins the groups, then execs the command; exits if it cannot join. If
@@ -48,6 +48,10 @@ class ControlGroup:
         Without a group of its own, any process of the worker's container or service counts.
         """
         return sum(map(oom_kills, self.folders or self.container)) > self.kills_before
+
+    def has_reached_its_limit(self) -> bool:
+        """Return whether the command itself took more than its limit. Without a group of its own, nobody knows who did."""
+        return any(map(limit_reached, self.folders))
 
 
 NO_GROUP = ControlGroup((), "none")

@@ -68,6 +68,16 @@ def oom_kills(folder: Path) -> int:
     return 0
 
 
+def limit_reached(folder: Path) -> bool:
+    """Return whether a control group has met its own limit of memory, as opposed to that of a group around it or the machine."""
+    with suppress(OSError):
+        counts = dict(line.split() for line in (folder / "memory.events").read_text().splitlines())
+        return int(counts.get("oom", 0)) > 0
+    with suppress(OSError, ValueError):
+        return int((folder / "memory.failcnt").read_text()) > 0
+    return False
+
+
 def _cpu_quota(folder: Path) -> tuple[int, int]:
     """Return the microseconds of processor time that a group has in each period. Raises ValueError if it has no limit."""
     if (file := folder / "cpu.max").exists():

@@ -6,6 +6,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from evaluator.job.folder import Job
 from evaluator.job.process import run_inference
 from evaluator.results.evaluate import check_times
 from evaluator.results.score_answers import ScoredAnswers
-from evaluator.sandbox.control_group import control_group
+from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.policy import SandboxPolicy, sandbox_command
 from evaluator.worker.heartbeat import coarse
 from evaluator.worker.loop import Worker
@@ -112,6 +113,20 @@ def test_run_inference_distinguishes_memory_limit_from_kill(
     run_as_model(monkeypatch, program)
     monkeypatch.setattr("evaluator.job.process.control_group", lambda *_: control_group(2**28, 100))
     assert failure_of(job, "memory") == code
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_memory_of_container_is_not_the_models_fault(job: Job, loaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process of the container may have taken it; in a container there is no group of the model's own."""
+    with control_group(2**28, 100) as container:
+        if container.version == "none":
+            pytest.skip("no control group can be created here")
+        program = events(ENVIRONMENT, *([LOADED] if loaded else [])).replace("sys.exit(0)", FULL)
+        command = container.wrap_command([sys.executable, "-c", program])
+        monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: command)
+        without = ControlGroup((), "none", container.folders[:1])
+        monkeypatch.setattr("evaluator.job.process.control_group", lambda *_: nullcontext(without))
+        assert failure_of(job, "container ran out") == "out_of_memory"
 
 
 def test_run_inference_ends_model_that_does_not_load(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,21 @@ def test_smallest_limit_of_containing_groups_counts(groups: Path) -> None:
     assert machine.core_count() == len(os.sched_getaffinity(0))
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "own"),
+    [
+        ("memory.events", "max 9\noom 0\noom_kill 1\n", False),  # the machine's memory ran out
+        ("memory.events", "max 9\noom 1\noom_kill 1\n", True),
+        ("memory.failcnt", "0\n", False),
+        ("memory.failcnt", "12\n", True),
+        ("other", "", False),
+    ],
+)
+def test_limit_of_a_group_is_told_from_one_around_it(tmp_path: Path, file: str, text: str, own: bool) -> None:
+    (tmp_path / file).write_text(text)
+    assert machine.limit_reached(tmp_path) == own
+
+
 @pytest.mark.parametrize("root", ["/docker/0123", "/"])
 def test_version_1_container_without_namespace(groups: Path, root: str) -> None:
     """The group has its path on the host, and the container sees it at the mount point or below it."""
