@@ -1,9 +1,8 @@
 """The web application: pages, data, the submission form, monitoring, and Gradio's API for programs."""
 
-import gc
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from threading import Lock
 
@@ -27,6 +26,7 @@ from leaderboard.web.responses import allow_head
 from leaderboard.web.security import SecurityMiddleware
 from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
+from submissions.config.garbage_collection import no_garbage_collection
 from submissions.config.settings import Settings
 from submissions.config.sign_in import check_sign_in
 from submissions.queue.heartbeats import Heartbeats
@@ -86,27 +86,15 @@ def build_app(settings: Settings) -> FastAPI:
 
 
 def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
-    """Import Gradio, which takes seconds, and return the application with its API."""
-    with _MAKING_API:
-        with no_garbage_collection():
-            from leaderboard.web.gradio_api import gradio_app
-        return gradio_app(board, service, visitors)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Keep finalizers from running in this process.
+    """Import Gradio, which takes seconds, and return the application with its API.
 
     Gradio parses its own source code when it is imported. Until Python 3.11, `ast.parse` fails if a finalizer lets another
     thread parse meanwhile, for example to log a traceback, and a half imported Gradio cannot be imported again.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    with _MAKING_API:
+        with no_garbage_collection():
+            from leaderboard.web.gradio_api import gradio_app
+        return gradio_app(board, service, visitors)
 
 
 def internal_error(request: Request, error: Exception) -> Response:
