@@ -65,7 +65,7 @@ ANSWER_FORMS = {
 
 
 class InfoChartQA(Benchmark):
-    name, version = "infochartqa", "3"
+    name, version = "infochartqa", "4"
     answer_tokens = 15
     metrics = (
         EM,

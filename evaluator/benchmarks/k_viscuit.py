@@ -23,7 +23,7 @@ def _question_type(row: SourceRow) -> str:
 
 
 class KViscuit(Choice):
-    name, version = "k-viscuit", "1"
+    name, version = "k-viscuit", "2"
     prompt = "{question}\n{choices}    Answer with the option's letter from the given choices directly."
     choice_line = "    {letter}. {choice}\n"
     columns = Columns(

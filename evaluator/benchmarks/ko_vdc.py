@@ -23,7 +23,7 @@ DOCUMENT_TYPES = {
 
 
 class KoVDC(Choice):
-    name, version = "ko-vdc", "4"
+    name, version = "ko-vdc", "5"
     prompt = PROMPT
     choice_line = "{letter}. {choice}\n\n"
     rotates = True

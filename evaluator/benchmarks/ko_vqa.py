@@ -42,7 +42,7 @@ DOMAINS = {
 
 
 class KoVQA(Quantity):
-    name, version = "ko-vqa", "3"
+    name, version = "ko-vqa", "4"
     prompt = f"{INSTRUCTION}\n\n{{question}}"
     source_tables = (".csv", ".xlsx")
     examples = 2
