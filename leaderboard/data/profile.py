@@ -36,8 +36,8 @@ class Profile:
 
     @property
     def leads(self) -> list[str]:
-        """The benchmarks on which no model that was measured is significantly ahead."""
-        return [one.ranked.row.benchmark for one in self.standings if _leads(one.ranked)]
+        """The benchmarks on which no model that was measured is significantly ahead, unless nobody is told from anybody."""
+        return [one.ranked.row.benchmark for one in self.standings if _leads(one)]
 
     @property
     def surprises(self) -> list[RankChange]:
@@ -62,9 +62,13 @@ def profile(
     )
 
 
-def _leads(ranked: RankedRow) -> bool:
-    first = ranked.tie.first if ranked.tie else ranked.rank
-    return first == 1 and ranked.row.kind == "verified"
+def _leads(standing: Standing) -> bool:
+    ranked = standing.ranked
+    if ranked.row.kind != "verified" or not ranked.row.score:
+        return False
+    if ranked.tie is None or ranked.tie.rows == 1:
+        return ranked.rank == 1
+    return ranked.tie.first == 1 and ranked.tie.rows < standing.of
 
 
 @dataclass

@@ -36,9 +36,9 @@ class Fact(BaseModel):
     source: Source
 
     @property
-    def addresses(self) -> list[str]:
-        """The addresses in the source; empty if it is not on the web."""
-        return _ADDRESS.findall(self.source)
+    def links(self) -> list[tuple[str, str]]:
+        """The addresses in the source, each with the name of its site; empty if it is not on the web."""
+        return [(address, address.split("/")[2].removeprefix("www.")) for address in _ADDRESS.findall(self.source)]
 
 
 class Lineage(BaseModel):

@@ -62,6 +62,17 @@ def test_verdict_states_rank_and_range(board: LiveBoard, model: str, language: L
     assert verdict(profile_of(board, model), language) == words
 
 
+def test_nobody_leads_where_nobody_is_told_apart(store: Store, make_request: Make) -> None:
+    for model, score in {"o/x": 50.0, "o/y": 50.0, "o/zero": 0.0}.items():
+        result = evaluated(make_request(model_id=model, benchmark="ko-vdc"), score)
+        store.commit({result.path: result.to_bytes()}, store.head(), "result")
+    assert [profile_of(LiveBoard(store), f"o/{model}").leads for model in ("x", "y", "zero")] == [["ko-vdc"]] * 2 + [[]]
+    only = make_request(model_id="o/a0", benchmark="ko-vqa"), make_request(model_id="o/b0", benchmark="ko-vqa")
+    results = [evaluated(request, 50.0) for request in only]
+    store.commit({result.path: result.to_bytes() for result in results}, store.head(), "results")
+    assert [profile_of(LiveBoard(store), f"o/{model}").leads for model in ("a0", "b0")] == [[], []]
+
+
 def test_verdict_names_a_fall_on_unseen_questions_only_if_it_is_known(board: LiveBoard) -> None:
     fall = RankChange("o/b", "ko-fresh", "infochartqa", 9, 2, 10, 6, 8)
     unknown = replace(fall, low=-1)
