@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow
 from leaderboard.data.standing import Standing
 from leaderboard.data.unseen import RankChange
 from submissions.records.options import Inputs, ResultKind

@@ -9,7 +9,7 @@ from leaderboard.pages.compare import model_names
 from leaderboard.views.cards import MAX_BARS, Bar, draw_card, drawable
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, headline_title, mode_suffix, text
-from leaderboard.views.verdict import verdict
+from leaderboard.views.verdict import in_brief, verdict
 
 TABLE_ROWS = 10  # of a table to paste
 
@@ -21,7 +21,7 @@ def model_card(view: View, name: str, language: Language = "ko") -> bytes | None
     if shown is None:
         return None
     bars = tuple(_bar(one.ranked, language) for one in shown.standings)
-    return draw_card(name, bars, verdict(shown, language), language)
+    return draw_card(name, bars, verdict(shown, language), language, in_brief(shown, language))
 
 
 def _bar(ranked: RankedRow, language: Language) -> Bar:

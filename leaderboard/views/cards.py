@@ -11,7 +11,7 @@ from leaderboard.views.texts import Language, text
 
 SIZE = WIDTH, HEIGHT = 1200, 630  # pixels, https://ogp.me
 MARGIN = 72
-FIRST, LAST = 262, 592  # where the first and the last possible bar are
+FIRST, LAST = 282, 596  # where the first and the last possible bar are
 MAX_BARS = 8
 MAX_ROW = 66  # from one bar to the next
 INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"
@@ -34,8 +34,10 @@ def drawable(language: Language) -> Language:
 
 
 @lru_cache(maxsize=200)
-def draw_card(title: str, bars: tuple[Bar, ...], subtitle: str = "", language: Language = "en") -> bytes:
-    """Return a PNG of 1200 × 630 pixels with a title and up to MAX_BARS bars. The same content is drawn once."""
+def draw_card(
+    title: str, bars: tuple[Bar, ...], subtitle: str = "", language: Language = "en", remark: str = ""
+) -> bytes:
+    """Return a PNG of 1200 × 630 pixels with a title, two lines below it and up to MAX_BARS bars. The same content is drawn once."""
     image = Image.new("RGB", SIZE, PAPER)
     draw = ImageDraw.Draw(image)
     draw.ellipse((MARGIN, 56, MARGIN + 64, 92), outline=ACCENT, width=5)
@@ -44,6 +46,8 @@ def draw_card(title: str, bars: tuple[Bar, ...], subtitle: str = "", language: L
     draw.text((MARGIN, 150), _fitted(title, WIDTH - 2 * MARGIN, 52), INK, _font(52), anchor="lm")
     if subtitle:
         draw.text((MARGIN, 200), _fitted(subtitle, WIDTH - 2 * MARGIN, 26), QUIET, _font(26), anchor="lm")
+    if remark:
+        draw.text((MARGIN, 234), _fitted(remark, WIDTH - 2 * MARGIN, 22), QUIET, _font(22), anchor="lm")
     _draw_bars(draw, bars[:MAX_BARS])
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True)

@@ -22,7 +22,7 @@ from leaderboard.facts.lineage import Encoder, Origin, encoder_of, origin_of
 from leaderboard.views.location import style_sheet
 from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, mode_suffix, text, translate
-from leaderboard.views.verdict import change_in_words, signed, verdict
+from leaderboard.views.verdict import amount, change_in_words, signed, verdict
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.request import Status
@@ -59,13 +59,6 @@ def milliseconds(value: float | None) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}"
-
-
-def _amount(value: float | None) -> str:
-    """Format a number of parameters in billions or millions."""
-    if value is None:
-        return "–"
-    return f"{value / 1e9:.3g}B" if value >= 1e9 else f"{value / 1e6:.3g}M"
 
 
 def _day(value: float | None) -> str:
@@ -143,7 +136,7 @@ def _environment(language: Language) -> Environment:
     )
     made.filters.update(
         score=score_text,
-        amount=_amount,
+        amount=amount,
         points=_points,
         whole=_whole,
         ms=milliseconds,

@@ -1,8 +1,9 @@
-"""The standing of a model in a sentence or two, and differences of ranks in words."""
+"""The standing of a model in a sentence or two, what is known of it in a line, and differences of ranks in words."""
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.profile import OverallPlace, Profile
 from leaderboard.data.unseen import RankChange
+from leaderboard.facts.lineage import encoder_of, origin_of
 from leaderboard.views.texts import Language, text
 
 MAX_NAMED = 4  # benchmarks that the sentence names
@@ -41,6 +42,33 @@ def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -
         titles = f"{BENCHMARKS[change.unseen].card.title} − {BENCHMARKS[change.public].card.title}"
         sentences.append(text("verdict_unseen", language, words=words, titles=titles))
     return " ".join(sentences)
+
+
+def amount(params: float | None) -> str:
+    """Format a number of parameters in billions or millions."""
+    if params is None:
+        return "–"
+    return f"{params / 1e9:.3g}B" if params >= 1e9 else f"{params / 1e6:.3g}M"
+
+
+def in_brief(profile: Profile, language: Language) -> str:
+    """Return size, licence, lineage, memory and cost of a model, as far as they are known."""
+    model = profile.model
+    origin = text(f"origin_{origin_of(model.model, model.base_model)}", language)
+    encoder = text(f"encoder_{encoder_of(model.model)}", language)
+    parts = [
+        amount(model.params) if model.params else None,
+        model.license,
+        f"{text('language_model', language)}: {origin}",
+        f"{text('vision_encoder', language)}: {encoder}",
+        f"GPU {model.gpu_memory_gb:.3g} GB" if model.gpu_memory_gb else None,
+        f"{text('cost_per_1000', language)}: {_prices(*profile.usd_per_1000)}" if profile.usd_per_1000 else None,
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _prices(low: float, high: float) -> str:
+    return f"${low:.2f}–{high:.2f}" if high > low else f"${low:.2f}"
 
 
 def _overall(place: OverallPlace, language: Language, with_counts: bool) -> str:

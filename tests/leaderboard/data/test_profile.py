@@ -1,5 +1,6 @@
 """Test the first screen of a model's page: its verdict, its overall rank with a range, and that print and picture agree."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -98,13 +99,15 @@ def test_first_screen_holds_what_the_picture_holds(board: LiveBoard, monkeypatch
     monkeypatch.setattr("leaderboard.pages.share.draw_card", draw)
     monkeypatch.setattr("leaderboard.pages.share.drawable", lambda language: language)
     model_card(board.view(), "o/b", "en")
-    (title, bars, sentence, _) = drawn[0]
+    (title, bars, sentence, _, remark) = drawn[0]
     page = MODEL.write(board, Location("en", "models/o/b"), "") or ""
     first = re.search(r'<section class="hn-profile".*?</section>', page, re.DOTALL)
     assert first and str(sentence) in first[0] and str(title) in first[0]
     assert isinstance(bars, tuple) and len(bars) == 3
     for bar in bars:
         assert bar.name in first[0] and f"{bar.score:.1f}" in first[0]
+    for fact in str(remark).replace(": ", " · ").split(" · "):
+        assert fact in html.unescape(first[0])
     assert f'content="{sentence}"' in page, "search engines and previews show it too"
 
 

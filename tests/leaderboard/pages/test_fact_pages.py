@@ -91,7 +91,7 @@ def test_ten_drawn_lineages_are_on_the_page_with_their_sources(
         for fact in (one.language_model, one.vision_encoder, one.shown):
             if fact:
                 assert (fact.ko if language == "ko" and fact.ko else fact.text) in row
-                assert all(f'href="{address}"' in row for address in fact.addresses)
+                assert all(f'href="{address}"' in row and f">{site}<" in row for address, site in fact.links)
 
 
 @LANGUAGES
