@@ -182,8 +182,11 @@ def _files(machine: Machine) -> dict[str, str]:
         "upstream": f"127.0.0.1:{machine.board_port}",
         "worker_memory": f"{max(1, int(MEMORY_SHARE * memory_bytes() / 2**30))}g",
     }
-    names = [*RENDERED, *(["nginx.conf"] if machine.runs_board else [])]
-    files = {name: environment.get_template(f"{name}.jinja").render(values) for name in names}
+    files: dict[str, str] = {}
+    if machine.runs_board:
+        files["nginx.conf"] = environment.get_template("nginx.conf.jinja").render(values)
+        values["nginx_digest"] = _digest(files["nginx.conf"])[:12]
+    files |= {name: environment.get_template(f"{name}.jinja").render(values) for name in RENDERED}
     files |= {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
     # Under its own name it would hide the templates themselves from git.
     files[".gitignore"] = (TEMPLATES / "gitignore").read_text(encoding="utf-8")

@@ -211,6 +211,9 @@ def test_init_updates_only_files_that_nobody_changed(init: Run, tmp_path: Path) 
     assert "update" in done.stdout and "changed by hand" in done.stdout
     assert "127.0.0.1:8090:7860" in (tmp_path / "board/compose.yaml").read_text()
     assert "127.0.0.1:8090" in (tmp_path / "board/nginx.conf").read_text()
+    before = (tmp_path / "board/compose.yaml").read_text()
+    init("--machine", "board", "--no-docker", "--port", "8088", "--yes")
+    assert (tmp_path / "board/compose.yaml").read_text() != before, "Compose starts the proxy again"
     assert settings.read_text().endswith("# mine\n") and not [*(tmp_path / "board").glob("*.new")]
 
 
