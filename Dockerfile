@@ -50,6 +50,7 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
     pip install --require-hashes --no-deps -r evaluator/requirements.lock \
     && if [ -n "$TORCH" ]; then pip install "$TORCH"; \
        else pip install --require-hashes --no-deps -r evaluator/torch-cuda.lock; fi
+COPY --chown=hannun:hannun app.py ./
 COPY --chown=hannun:hannun assets assets
 COPY --chown=hannun:hannun evaluator evaluator
 COPY --chown=hannun:hannun leaderboard leaderboard

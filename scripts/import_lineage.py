@@ -9,7 +9,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +147,7 @@ def _entry(model: str, row: dict[str, str], old: dict[str, Any]) -> tuple[Lineag
         origin=_origin(facts["language_model"]),
         encoder="none" if reads_text_only else _encoder(facts["vision_encoder"]),
         **facts,
-        agreement=_agreement(verdict),
+        agreement=_agreement(verdict, facts),
         agreement_note="" if verdict in ("agree", "not checked") else verdict,
         agreement_note_ko=old.get("agreement_note_ko", "") if old.get("agreement_note") == verdict else "",
         note=row["note"],
@@ -191,9 +191,10 @@ def _encoder(fact: Fact | None) -> Encoder:
     return "unknown" if fact.text.startswith("vision transformer") else "other"
 
 
-def _agreement(verdict: str) -> Agreement:
+def _agreement(verdict: str, facts: Mapping[str, Fact | None]) -> Agreement:
     if re.match(r"agree\b", verdict):
-        return "agree"
+        both = facts["shown"] and (facts["language_model"] or facts["vision_encoder"])
+        return "agree" if both else "not_checked"
     if verdict.startswith("code lineage only"):
         return "code_only"
     if verdict.startswith("same shape only"):

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from app import main
 from evaluator.worker.loop import Worker
 from leaderboard.web.application import build_app
 from scripts.support.tiny_models import make_extractive
-from submissions.__main__ import main
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
@@ -64,7 +64,7 @@ def test_reindex_writes_rows_of_this_version(
     snapshot = store.snapshot()
     segments = [store.read(path, snapshot.head) for path in snapshot.files if path.startswith(BOARD)]
     assert sum(len(from_lines(segment, BoardRow)) for segment in segments) == len(HEADLINES)
-    assert main(["verify"]) == 0 and capsys.readouterr().out == "no problems\n"
+    assert main(["verify-stores"]) == 0 and capsys.readouterr().out == "no problems\n"
 
 
 def test_board_shows_results_and_decisions(store: Store, settings: Settings) -> None:

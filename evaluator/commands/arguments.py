@@ -1,4 +1,4 @@
-"""Define the arguments of `python -m evaluator`.
+"""Define the arguments of the commands that evaluate.
 
 This module imports nothing heavy, so that `--help` is fast.
 """
@@ -20,11 +20,7 @@ from submissions.records.options import PRECISIONS, THINKING
 T = TypeVar("T")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluator", description="Evaluate models on the leaderboard's benchmarks."
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     commands.add_parser("benchmarks", help="list the benchmarks")
     _add_run(commands.add_parser("run", help="evaluate one model on one benchmark on this machine"))
     _add_parity(commands.add_parser("parity", help="compare the built-in engine and a server on the same questions"))
@@ -41,7 +37,13 @@ def build_parser() -> argparse.ArgumentParser:
     selftest.add_argument("--device", choices=("cuda", "cpu"), help="default: a GPU if there is one")
     selftest.add_argument("--rounds", type=int, help="of each comparison (default: 3; on a GPU, 2 minutes each)")
     _add_strategies(commands.add_parser("strategies", help="what one answer to all questions, a dump or an echo earns"))
-    return parser
+
+
+def add_doctor(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    doctor = commands.add_parser("doctor", help="check everything that a board needs, and say how to repair it")
+    doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
+    doctor.add_argument("--address", metavar="URL", help="public address of the board, to check the proxy")
+    doctor.add_argument("--quick", action="store_true", help="leave out the evaluation of a tiny model")
 
 
 def _add_strategies(strategies: argparse.ArgumentParser) -> None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "ko-fresh": "evaluator.commands.ko_fresh",
     "errata": "evaluator.commands.errata",
     "worker": "evaluator.commands.worker",
+    "doctor": "evaluator.commands.doctor",
     "estimate": "evaluator.commands.estimate",
     "schedule": "evaluator.commands.schedule",
     "selftest": "evaluator.commands.selftest",
@@ -49,5 +50,5 @@ def dispatch(args: argparse.Namespace) -> int:
 
 
 def _print_error(message: str, code: int) -> int:
-    print(f"evaluator: {printable(' '.join(message.split()))}", file=sys.stderr)
+    print(f"hannun: {printable(' '.join(message.split()))}", file=sys.stderr)
     return code

@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
     if args.once:
         worker.run_pending()
         if worker.pause.has_host_fault:
-            print("evaluator: this host failed, and its request is pending again: see the log", file=sys.stderr)
+            print("hannun: this host failed, and its request is pending again: see the log", file=sys.stderr)
             return 1
     else:
         run_every(args.every or settings.worker_every, worker)

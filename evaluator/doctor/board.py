@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx2
 from httpx2 import HTTPError
 
-from evaluator.doctor.findings import Finding, Options, fault, ok
+from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
 from submissions.checks.data_terms import is_this_machine
 from submissions.config.settings import Settings
 from submissions.config.sign_in import SIGN_IN_PATH, check_sign_in
@@ -27,12 +27,8 @@ def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
             yield ok("sign-in", "visitors sign in with Hugging Face")
     elif not (address := _public_address(settings, options)) or is_this_machine(address):
         yield ok("sign-in", "off: everybody who reaches the board may submit")
-    elif _asks_visitors_to_sign_in(address):  # the board has its settings in another container or on another machine
-        yield ok("sign-in", f"{address} asks visitors to sign in")
-    else:
-        yield fault(
-            "sign-in", "HANNUN_AUTH=off on a board that others can reach", "set HANNUN_AUTH=oauth (docs/deploy.md)"
-        )
+    else:  # the board may have its settings in another container or on another machine
+        yield _sign_in_of(address)
 
 
 def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
@@ -72,11 +68,18 @@ def _public_address(settings: Settings, options: Options) -> str | None:
     return address.rstrip("/") if address else None
 
 
-def _asks_visitors_to_sign_in(address: str) -> bool:
-    """Return whether the board sends those who sign in to another site, the provider."""
+def _sign_in_of(address: str) -> Finding:
+    """Ask the board whether it sends those who sign in to another site, the provider."""
     try:
         answer = httpx2.get(f"{address}{SIGN_IN_PATH}", timeout=REQUEST_SECONDS)
     except HTTPError:
-        return False
+        return skipped("sign-in", f"{address} does not answer")
+    if answer.is_server_error:
+        return skipped(
+            "sign-in", f"{address} answers {answer.status_code}, so neither the board nor its provider can be asked"
+        )
     host = urlsplit(answer.headers.get("location", "")).hostname
-    return answer.is_redirect and host not in (None, urlsplit(address).hostname)
+    if answer.is_redirect and host not in (None, urlsplit(address).hostname):
+        return ok("sign-in", f"{address} asks visitors to sign in")
+    remedy = "set HANNUN_AUTH=oauth (docs/deploy.md)"
+    return fault("sign-in", "HANNUN_AUTH=off on a board that others can reach", remedy)

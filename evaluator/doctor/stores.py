@@ -13,12 +13,12 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skipped
+from submissions.config.addresses import BUCKETS, DATASETS, SPACES
 from submissions.config.paths import nearest_existing
-from submissions.config.settings import SPACES, Settings
+from submissions.config.settings import Settings
 from submissions.store.base import Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
-from submissions.store.open import DATASETS, check_lasts, is_remote, local_path, open_private_store, open_store, overlap
-from submissions.store.private import BUCKETS
+from submissions.store.open import check_lasts, is_remote, local_path, open_private_store, open_store, overlap
 from submissions.texts.errors import SettingsError, StoreError
 
 PROBE = "doctor/probe.json"  # written and deleted again

@@ -66,6 +66,8 @@ class Lineage(BaseModel):
             raise ValueError(f"{self.model}: origin is {self.origin!r}, but no fact says so")
         if self.encoder in ("own", "other") and self.vision_encoder is None:
             raise ValueError(f"{self.model}: encoder is {self.encoder!r}, but no fact says so")
+        if self.agreement == "agree" and not (self.shown and (self.language_model or self.vision_encoder)):
+            raise ValueError(f"{self.model}: what is declared and what is shown cannot agree if one of them is unknown")
         return self
 
 

@@ -11,6 +11,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.view import View
+from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.pages.page import Page, render_page, report_form
 from leaderboard.pages.share import TABLE_ROWS
 from leaderboard.pages.structured_data import table_data
@@ -59,6 +60,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         here,
         version,
         "benchmark.html",
+        is_registered=name in BY_SLUG,
         title=card.title,
         description=translate(card.summary, here.language),
         structured_data=table_data(here, name),

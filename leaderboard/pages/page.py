@@ -8,11 +8,11 @@ from urllib.parse import quote, urlencode
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.location import Location
 from leaderboard.views.render import render
+from submissions.config.addresses import DATASETS
 from submissions.store.base import blob_id
 
 # What a page shows: "board" changes with the results, "queue" also with requests and workers.
 Live = Literal["board", "queue"]
-DATASETS = "hf://datasets/"
 
 
 @dataclass(frozen=True)

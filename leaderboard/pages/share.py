@@ -78,8 +78,8 @@ def badge(view: View, name: str, benchmark: str) -> bytes | None:
 def _note(ranked: RankedRow, language: Language) -> str:
     """Return a row's rank and, if a maker reports its score, that word: the picture stands alone elsewhere."""
     rank = f"#{ranked.rank}" if ranked.rank else ""
-    if ranked.is_tied and ranked.tie and ranked.tie.last > ranked.tie.first:
-        rank = f"#{ranked.tie.first}–{ranked.tie.last}"
+    if ranked.rank and ranked.best and ranked.worst and ranked.best < ranked.worst:
+        rank = f"#{ranked.best}–{ranked.worst}"
     return f"{_kind(ranked, language)} {rank}".strip()
 
 

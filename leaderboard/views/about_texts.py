@@ -18,7 +18,7 @@ ABOUT_TEXTS: dict[str, Text] = {
         "How well models read Korean documents and charts, on {n} benchmarks ·",
     ),
     "lead_models": Text(
-        "직접 평가 {verified}개 모델 · 제작사 발표 {reported}개 모델 ·",
+        "직접 평가 {verified}개 모델 · 외부 발표 {reported}개 모델 ·",
         "{verified} measured here · {reported} reported by makers ·",
     ),
     "lead_tie": Text("1–{last}위는 구분되지 않습니다.", "ranks 1–{last} cannot be told apart."),
@@ -76,7 +76,7 @@ ABOUT_TEXTS: dict[str, Text] = {
         "Each score has a 95% confidence interval. Where two results can be compared item by item, a paired test decides whether "
         "they can be told apart, otherwise their intervals do, corrected for multiple comparisons. Results that cannot be told apart are shown as tied.",
     ),
-    "method_kinds_title": Text("직접 평가와 제작사 발표", "Measured and reported"),
+    "method_kinds_title": Text("직접 평가와 외부 발표", "Measured and reported"),
     "method_kinds": Text(
         "직접 평가한 결과가 있으면 언제나 그 결과가 모델을 대표합니다. 제작사나 논문이 발표한 점수는 조건을 확인할 수 없어 따로 "
         "순위를 매기고 괄호로 표시합니다. 발표한 점수가 재현되었는지는 검증 기록에서 확인할 수 있습니다.",
@@ -147,6 +147,6 @@ ABOUT_TEXTS: dict[str, Text] = {
     "family": Text("모델 계열", "Families"),
     "measured_rows": Text("직접 평가 · 결과 {n}건", "Measured here · {n} results"),
     "reported_rows": Text(
-        "제작사 발표 · 결과 {n}건 (확인하지 않은 점수)", "Reported by makers · {n} results (not checked by us)"
+        "외부 발표 · 결과 {n}건 (확인하지 않은 점수)", "Reported by others · {n} results (not checked by us)"
     ),
 }

@@ -11,7 +11,7 @@ MODEL_TEXTS: dict[str, Text] = {
     "verdict_page": Text("문서 읽기 벤치마크 {n}개의", "{n} reading benchmarks"),
     "verdict_range": Text("({best}~{worst}위)", " ({best} to {worst})"),
     "verdict_end": Text("입니다.", "."),
-    "verdict_reported": Text("입니다(제작사 발표 점수).", ", by scores that makers report."),
+    "verdict_reported": Text("입니다(외부 발표 점수).", ", by scores that others report."),
     "verdict_leads": Text("{titles}에서 1위이거나 공동 1위입니다.", "First or tied for first on {titles}."),
     "verdict_leads_more": Text(
         "{titles} 외 {n}개에서 1위이거나 공동 1위입니다.", "First or tied for first on {titles} and {n} more."
@@ -183,7 +183,7 @@ MODEL_TEXTS: dict[str, Text] = {
         "Paired tests (McNemar, or one close to Yang, Sun & Hardin if items share a document or image) are computed on the evaluation server from private per-item scores; only rounded intervals and p-values are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni). The tables compare all results at once and are stricter: two models that are tied there may differ significantly here.",
     ),
     "verdict_other_rule": Text(
-        "{a} · {b}: 하나는 직접 평가한 점수({measured}), 하나는 제작사가 발표한 점수({reported})이므로 비교할 수 없습니다.",
+        "{a} · {b}: 하나는 직접 평가한 점수({measured}), 하나는 외부에서 발표한 점수({reported})이므로 비교할 수 없습니다.",
         "{a} and {b} cannot be compared: one score is measured ({measured}), the other reported ({reported}).",
     ),
 }

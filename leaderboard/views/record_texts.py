@@ -4,31 +4,31 @@ from submissions.texts.text import Text
 
 RECORD_TEXTS: dict[str, Text] = {
     "record": Text("검증 기록", "Verification record"),
-    "reproductions": Text("제작사 발표 점수 재현", "Reproductions of reported scores"),
+    "reproductions": Text("외부 발표 점수 재현", "Reproductions of reported scores"),
     "reproductions_note": Text(
         "제작사나 논문이 발표한 점수가 직접 평가한 점수의 95% 신뢰구간 안에 있으면 재현된 것으로 봅니다.",
         "A reported score counts as reproduced if it lies within the 95% confidence interval of our own score.",
     ),
     "not_measured_yet": Text(
-        "제작사 발표 점수 {n}개는 아직 직접 평가하지 않았습니다.",
+        "외부 발표 점수 {n}개는 아직 직접 평가하지 않았습니다.",
         "{n} reported scores have not been evaluated here yet.",
     ),
     "no_reproductions": Text(
-        "제작사 발표 점수가 있는 모델 가운데 같은 테스트 세트로 직접 평가한 모델이 아직 없습니다. 모델을 제출하면 여기에 표시됩니다.",
+        "외부 발표 점수가 있는 모델 가운데 같은 테스트 세트로 직접 평가한 모델이 아직 없습니다. 모델을 제출하면 여기에 표시됩니다.",
         "No model with a reported score has been evaluated here on the same test set yet. Submit such a model and it will appear here.",
     ),
     "reproduction": Text(
-        "제작사 발표 {reported}, 직접 평가 {measured} ± {margin}.",
+        "외부 발표 {reported}, 직접 평가 {measured} ± {margin}.",
         "Reported {reported}, verified {measured} ± {margin}.",
     ),
     "reproduction_term": Text("재현됨, 더 높음, 더 낮음", "Reproduced, higher, lower"),
     "reproduction_hint": Text(
-        "제작사 발표 점수와 직접 평가한 점수를 비교한 결과입니다.", "Compares the reported score with our own."
+        "외부 발표 점수와 직접 평가한 점수를 비교한 결과입니다.", "Compares the reported score with our own."
     ),
     "reproduced_only": Text(
-        "제작사 발표와 직접 평가가 모두 있는 모델만", "Only models with both reported and verified scores"
+        "외부 발표와 직접 평가가 모두 있는 모델만", "Only models with both reported and verified scores"
     ),
-    "reported_score": Text("제작사 발표", "Reported"),
+    "reported_score": Text("외부 발표", "Reported"),
     "measured": Text("직접 평가", "Verified"),
     "measured_with": Text("평가 조건", "Conditions"),
     "verdict": Text("판정", "Verdict"),

@@ -22,7 +22,7 @@ TEXTS: dict[str, Text] = {
     **REGISTER_TEXTS,
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
-        "한국어 문서·차트를 읽는 AI 모델 리더보드. 직접 평가한 점수 {verified}건과 제작사 발표 점수 {reported}건을 나눠 보여 줍니다.",
+        "한국어 문서·차트를 읽는 AI 모델 리더보드. 직접 평가한 점수 {verified}건과 외부 발표 점수 {reported}건을 나눠 보여 줍니다.",
         "A leaderboard of AI models that read Korean documents and charts. It shows {verified} scores that we evaluated ourselves and {reported} scores reported by makers, kept apart.",
     ),
     "tagline_short": Text(
@@ -108,7 +108,7 @@ TEXTS: dict[str, Text] = {
     "rank_n": Text("{n}위", "rank {n}"),
     "reported_rank_n": Text("({n}위)", "rank ({n})"),
     "reported_rank_hint": Text(
-        "괄호 안의 순위는 제작사 발표 점수끼리 매긴 순위입니다. 프롬프트와 디코딩 조건을 확인할 수 없으므로 직접 평가한 결과와 따로 매깁니다.",
+        "괄호 안의 순위는 외부 발표 점수끼리 매긴 순위입니다. 프롬프트와 디코딩 조건을 확인할 수 없으므로 직접 평가한 결과와 따로 매깁니다.",
         "A rank in brackets is among scores reported by makers only. Their prompts and decoding settings are unknown, so they are ranked separately from verified results.",
     ),
     "distribution": Text("모델 {n}개의 점수 분포", "Score distribution of {n} models"),
@@ -153,7 +153,7 @@ TEXTS: dict[str, Text] = {
         "Allowing for statistical error, the rank may be anywhere in this range. It is not shown if the confidence interval of the score is unknown. Based on paired tests (Holm-corrected) where models were compared item by item, otherwise on 95% confidence intervals.",
     ),
     "interval_hint": Text(
-        "95% 신뢰구간입니다. 제작사 발표 점수에는 점수와 문항 수로 계산한 윌슨(Wilson) 구간을 씁니다.",
+        "95% 신뢰구간입니다. 외부 발표 점수에는 점수와 문항 수로 계산한 윌슨(Wilson) 구간을 씁니다.",
         "95% confidence interval. For reported scores, a Wilson interval computed from the score and the number of items.",
     ),
     "download_table": Text("표 다운로드:", "Download the table:"),
@@ -163,10 +163,10 @@ TEXTS: dict[str, Text] = {
     "verified_hint": Text(
         "이 리더보드가 모델을 직접 실행해 평가한 결과입니다.", "We ran and evaluated the model ourselves."
     ),
-    "reported": Text("제작사 발표", "reported"),
+    "reported": Text("외부 발표", "reported"),
     "reported_hint": Text(
-        "모델이나 벤치마크의 제작사가 발표한 점수입니다. 이 리더보드가 직접 확인한 점수가 아닙니다.",
-        "A score published by the makers of the model or the benchmark. We have not checked it.",
+        "모델·벤치마크의 제작사나 제3자가 발표한 점수입니다. 이 리더보드가 직접 확인한 점수가 아닙니다.",
+        "A score published by the makers of the model or the benchmark, or by others. We have not checked it.",
     ),
     "reported_rank_term": Text("(3)", "(3)"),
     "rank_range_term": Text("순위 아래의 범위", "Range below a rank"),
@@ -209,7 +209,7 @@ TEXTS: dict[str, Text] = {
         "The data store cannot be reached. This page shows its contents as of {since}.",
     ),
     "store_never_reached": Text(
-        "데이터 저장소에 연결할 수 없어 제작사 발표 점수만 표시합니다.",
+        "데이터 저장소에 연결할 수 없어 외부 발표 점수만 표시합니다.",
         "The data store cannot be reached. Only reported scores are shown.",
     ),
 }

@@ -54,17 +54,19 @@ def amount(params: float | None) -> str:
 def in_brief(profile: Profile, language: Language) -> str:
     """Return size, licence, lineage, memory and cost of a model, as far as they are known."""
     model = profile.model
-    origin = text(f"origin_{origin_of(model.model, model.base_model)}", language)
-    encoder = text(f"encoder_{encoder_of(model.model)}", language)
     parts = [
-        amount(model.params) if model.params else None,
-        model.license,
-        f"{text('language_model', language)}: {origin}",
-        f"{text('vision_encoder', language)}: {encoder}",
-        f"GPU {model.gpu_memory_gb:.3g} GB" if model.gpu_memory_gb else None,
-        f"{text('cost_per_1000', language)}: {_prices(*profile.usd_per_1000)}" if profile.usd_per_1000 else None,
+        f"{text('language_model', language)}: {text('origin_' + origin_of(model.model, model.base_model), language)}",
+        f"{text('vision_encoder', language)}: {text('encoder_' + encoder_of(model.model), language)}",
     ]
-    return " · ".join(filter(None, parts))
+    if model.license:
+        parts.insert(0, model.license)
+    if model.params:
+        parts.insert(0, amount(model.params))
+    if model.gpu_memory_gb:
+        parts.append(f"GPU {model.gpu_memory_gb:.3g} GB")
+    if profile.usd_per_1000:
+        parts.append(f"{text('cost_per_1000', language)}: {_prices(*profile.usd_per_1000)}")
+    return " · ".join(parts)
 
 
 def _prices(low: float, high: float) -> str:

@@ -10,10 +10,7 @@ DEFAULT_FOLDER = "hannun-board"  # of `init --machine`
 MAX_PORT = 65_535
 
 
-def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m submissions", description="Manage the queue of evaluations.")
-    parser.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
-    commands = parser.add_subparsers(dest="command", required=True)
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", benchmarks: Iterable[str]) -> None:
     submit = commands.add_parser("submit", help="queue a model for evaluation")
     check = commands.add_parser("check", help="run the checks of a submission without queueing it")
     for command in (submit, check):
@@ -78,12 +75,10 @@ def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
     ):
         commands.add_parser(name, help=purpose).add_argument("folder", type=Path)
     _add_init(commands.add_parser("init", help="set up a board in a Space, as static files, or on a machine"))
-    _add_doctor(commands.add_parser("doctor", help="check everything that a board needs, and say how to repair it"))
     commands.add_parser("status", help="show stores, queue, workers and limits on one screen")
-    commands.add_parser("verify", help="check stored files against their hashes, and records against the index")
+    commands.add_parser("verify-stores", help="check stored files against their hashes, and records against the index")
     commands.add_parser("tidy", help="squash and pack the history of the store, as a worker does every week")
     commands.add_parser("reindex", help="rebuild the index from the records")
-    return parser
 
 
 def _add_init(init: argparse.ArgumentParser) -> None:
@@ -109,9 +104,3 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text[:6]) <= MAX_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port from 1 to {MAX_PORT}")
     return int(text)
-
-
-def _add_doctor(doctor: argparse.ArgumentParser) -> None:
-    doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
-    doctor.add_argument("--address", metavar="URL", help="public address of the board, to check the proxy")
-    doctor.add_argument("--quick", action="store_true", help="leave out the evaluation of a tiny model")

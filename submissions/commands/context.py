@@ -37,5 +37,5 @@ class Context:
 
 def fail(message: str) -> int:
     """Print an error message and return the exit code."""
-    print(f"submissions: {message}", file=sys.stderr)
+    print(f"hannun: {message}", file=sys.stderr)
     return 2

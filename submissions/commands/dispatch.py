@@ -33,7 +33,7 @@ COMMANDS: dict[str, Callable[[Context], int]] = {
     "backup": stores.make_backup,
     "restore": stores.restore_backup,
     "status": stores.status,
-    "verify": stores.verify_stores,
+    "verify-stores": stores.verify_stores,
     "tidy": stores.tidy_store,
     "reindex": stores.reindex,
 }

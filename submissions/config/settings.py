@@ -39,7 +39,6 @@ HOST_ONLY_SETTINGS = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_L
 # Fields of HANNUN_APIS that become ApiOptions: all but the name on the board and the efforts.
 API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move
-SPACES = "hf://spaces/"  # before the name of a Space, in `static`
 MIN_SEED_CHARS = 32
 KEYED_BY_BENCHMARK = ("data", "data_abroad", "eval_datasets", "quota", "shards")  # settings whose keys are benchmarks
 # A Space sets the host and port in Gradio's own variables.

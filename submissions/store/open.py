@@ -6,15 +6,14 @@ from pathlib import Path
 from httpx2 import HTTPError
 from huggingface_hub.errors import HfHubHTTPError
 
+from submissions.config.addresses import BUCKETS, DATASETS
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.store.base import Store
 from submissions.store.git import GitStore
 from submissions.store.hub_api import HubApi, no_token
-from submissions.store.private import BUCKETS, Health, PrivateStore, health_of
+from submissions.store.private import Health, PrivateStore, health_of
 from submissions.texts.errors import SettingsError, StoreError
-
-DATASETS = "hf://datasets/"
 
 
 def open_store(url: str, settings: Settings | None = None) -> Store:

@@ -24,6 +24,7 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
+from submissions.config.addresses import BUCKETS
 from submissions.records.base import Record
 from submissions.store.base import TRANSIENT_ERRNOS
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
@@ -41,7 +42,6 @@ SMALL_FILE_S = 45.0  # for a record, a listing or a deletion
 READ_S = 300.0  # for a file of any size
 PROBE = "probe"  # file that is written to find out whether the store can be written again
 LEFTOVER_S = 86_400.0  # age in seconds at which an unfinished file counts as left over from a killed writer
-BUCKETS = "hf://buckets/"
 
 
 @dataclass

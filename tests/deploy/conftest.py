@@ -63,7 +63,7 @@ def docker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, st
 
 def _start_daemon(folder: Path, patched: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
     if shutil.which("dockerd") is None or os.geteuid() != 0:
-        pytest.skip("no Docker daemon answers, and this user cannot start one")
+        pytest.skip("no Docker daemon answers, and none can be started: as root, apt-get install docker.io")
     socket = f"unix://{folder}/docker.sock"
     patched.setenv("DOCKER_HOST", socket)
     places = ["--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec", "--pidfile", f"{folder}/pid"]

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 import yaml
 
-from submissions.__main__ import main
+from app import main
 from submissions.config.code_version import git_hash
 from submissions.config.paths import ROOT
 from tests.deploy.conftest import pip_configuration, run
@@ -139,7 +139,7 @@ def test_backup_is_restored_into_new_volume(machine: Machine, tmp_path: Path) ->
     ]
     print(machine.compose(*inside, "restore", f"/backups/{backup.name}"))
     assert "1 finished" in machine.compose(*inside, "status")
-    machine.compose(*inside, "verify")
+    machine.compose(*inside, "verify-stores")
 
 
 def test_volume_of_last_release_is_upgraded(machine: Machine, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Prompt
 from evaluator.core.errors import EvaluationError
@@ -24,7 +25,6 @@ from evaluator.engines.options import EngineOptions
 from evaluator.engines.registry import REGISTRY
 from evaluator.worker.loop import Worker
 from scripts.support.hub.server import serve
-from submissions.__main__ import main
 from submissions.checks.model_checks import check_model
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings

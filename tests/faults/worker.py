@@ -18,7 +18,7 @@ from typing import Any
 from dulwich.refs import DiskRefsContainer
 from huggingface_hub import HfApi
 
-from evaluator.__main__ import main
+from app import main
 from evaluator.engines.registry import ENGINES
 from evaluator.job import process
 from evaluator.publication import publish as publication

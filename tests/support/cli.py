@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from evaluator.__main__ import main
+from app import main
 from evaluator.engines.registry import ENGINES
 
 

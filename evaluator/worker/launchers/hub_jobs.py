@@ -13,9 +13,9 @@ from typing import Any
 
 from huggingface_hub import HfApi, constants
 
+from submissions.config.addresses import BUCKETS, DATASETS
 from submissions.config.settings import HOST_ONLY_SETTINGS, IMAGE, Settings
-from submissions.store.open import DATASETS, is_remote, store_variables
-from submissions.store.private import BUCKETS
+from submissions.store.open import is_remote, store_variables
 from submissions.texts.errors import SettingsError
 
 LABELS = {"app": "hannun-worker"}  # identify the worker's jobs among others

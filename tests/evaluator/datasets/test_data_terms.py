@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main as evaluator
+from app import main as evaluator
+from app import main as submissions
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.worker.launchers import make_launcher
 from evaluator.worker.loop import Worker
 from scripts.support.hub.server import serve
-from submissions.__main__ import main as submissions
 from submissions.checks.data_terms import is_this_machine
 from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings, load_settings

@@ -77,7 +77,7 @@ def _fetched(
     name: str, hub: str, tmp_path: Path, token: str = TOKEN, benchmark: str = "ko-vqa"
 ) -> subprocess.CompletedProcess[str]:
     code = (
-        "import sys; from evaluator.__main__ import main; from evaluator.datasets.source import open_source;"
+        "import sys; from app import main; from evaluator.datasets.source import open_source;"
         "from submissions.config.settings import load_settings;"
         f"s = open_source('{benchmark}', '{name}', load_settings()); print(s.path, s.split, s.revision)"
     )

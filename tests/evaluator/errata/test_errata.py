@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main as evaluator
+from app import main as evaluator
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.metrics import Metric

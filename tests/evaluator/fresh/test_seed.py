@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from evaluator.__main__ import main as evaluator
+from app import main as evaluator
 from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment, differences, drawn_set, other_versions, reveal
 from evaluator.worker.loop import Worker

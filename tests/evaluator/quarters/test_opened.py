@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from evaluator.__main__ import main as evaluator
+from app import main as evaluator
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.verify import read_place
 from evaluator.core.data_types import Item

@@ -125,7 +125,7 @@ def test_run_rejects_revision_of_folder_and_unusable_output(cli: Cli, models_dir
     (tmp_path / "taken" / "details.jsonl").mkdir(parents=True)
     for out in ("file", "taken"):
         refused = cli(*asked, "--out", str(tmp_path / out))
-        assert refused.returncode == 2 and refused.stderr.startswith("evaluator: --out ")
+        assert refused.returncode == 2 and refused.stderr.startswith("hannun: --out ")
 
 
 @pytest.mark.parametrize(("code", "exit_code"), [("no_chat_template", 2), ("out_of_memory", 1)])
@@ -135,7 +135,7 @@ def test_run_exit_code_distinguishes_failures(
     shutil.copytree(models_dir / "tiny/extractive", tmp_path / "model")
     (tmp_path / "model/dummy.json").write_text(json.dumps({"fail": code}))
     done = cli("run", "--model", str(tmp_path / "model"), "--benchmark", "korquad-2", "--out", str(tmp_path / "out"))
-    assert done.returncode == exit_code and f"evaluator: {code}: " in done.stderr
+    assert done.returncode == exit_code and f"hannun: {code}: " in done.stderr
 
 
 def test_run_stops_before_inference_on_broken_row(cli: Cli, tmp_path: Path) -> None:

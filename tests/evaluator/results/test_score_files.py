@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.__main__ import main
+from app import main
 from scripts.support.serving import python
 
 
@@ -123,7 +123,7 @@ def test_score_rejects_bad_input_in_one_line(
 PEAK = """
 import sys
 from pathlib import Path
-from evaluator.__main__ import main
+from app import main
 code = main(sys.argv[1:])
 print(next(l.split()[1] for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmHWM")))
 sys.exit(code)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluator.__main__ import main
+from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.results.strategies import all_strategies, earned
 from submissions.config.paths import ASSETS, SAMPLES

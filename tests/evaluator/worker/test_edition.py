@@ -38,7 +38,7 @@ def test_failed_update_is_logged_in_one_line(
     with caplog.at_level(logging.WARNING):
         updates.request()
         updates.finish()
-    assert "the static edition was not updated: leaderboard: " in caplog.text
+    assert "the static edition was not updated: hannun: " in caplog.text
 
 
 def test_nothing_runs_without_the_setting(settings: Settings) -> None:

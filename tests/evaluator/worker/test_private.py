@@ -13,16 +13,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from fastapi.testclient import TestClient
 
-from evaluator.__main__ import main as evaluator
-from evaluator.engines.registry import REGISTRY
+from app import main
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.edition.build import Edition, build
 from leaderboard.pages.site_map import pages
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
-from submissions.commands.arguments import build_parser
-from submissions.commands.dispatch import dispatch
 from submissions.config import logs
 from submissions.config.settings import LaunchCommands, Settings, load_settings
 from submissions.queue.open import open_queue
@@ -67,7 +64,7 @@ def run(installation: Settings) -> Run:
     """Return a function that runs a command of `python -m submissions` and returns its exit code."""
 
     def run(*arguments: str) -> int:
-        return dispatch(build_parser(REGISTRY.benchmarks).parse_args(arguments), REGISTRY)
+        return main(arguments)
 
     return run
 
@@ -256,8 +253,7 @@ def test_private_queue_in_another_store_is_refused(
     installation: Settings, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
     monkeypatch.setenv("HANNUN_PRIVATE_QUEUE", str(Path(installation.store).parent / place))
-    arguments = build_parser(REGISTRY.benchmarks).parse_args(["submit", "--private", MODEL, "--benchmark", NAME])
-    assert dispatch(arguments, REGISTRY) == 2
+    assert main(["submit", "--private", MODEL, "--benchmark", NAME]) == 2
     error = capsys.readouterr().err
     assert "HANNUN_PRIVATE_QUEUE" in error or "is not a usable store" in error
 
@@ -279,7 +275,7 @@ def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
     Worker(load_settings()).run_pending()
     assert run("private", key, "--out", str(tmp_path / "maker")) == 0
     record = tmp_path / "maker" / f"{key}.json"
-    assert evaluator(["verify", str(record), "--key", str(public_key)]) == 0
+    assert main(["verify", str(record), "--key", str(public_key)]) == 0
     assert run("publish", key) == 0
     with TestClient(build_app(installation)) as client:
         assert client.get(f"/results/{key}.json").content == record.read_bytes()

@@ -85,8 +85,8 @@ def test_verdict_names_a_fall_on_unseen_questions_only_if_it_is_known(board: Liv
 def test_overall_rank_of_reported_scores_says_so() -> None:
     place = OverallPlace(2, 2, 2, 9, 3, "image", "reported")
     shown = Profile(ModelRow("o/reported"), overall=place)
-    assert verdict(shown, "en").endswith("by scores that makers report.")
-    assert verdict(shown, "ko").endswith("(제작사 발표 점수).")
+    assert verdict(shown, "en").endswith("by scores that others report.")
+    assert verdict(shown, "ko").endswith("(외부 발표 점수).")
 
 
 def test_first_screen_holds_what_the_picture_holds(board: LiveBoard, monkeypatch: pytest.MonkeyPatch) -> None:

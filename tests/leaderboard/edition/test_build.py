@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from huggingface_hub import HfApi
 
-from leaderboard.__main__ import main
+from app import main
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.edition.build import MANIFEST, Edition, build
 from leaderboard.edition.file_location import FileLocation, page_file
@@ -174,4 +174,4 @@ def test_command_reports_a_folder_that_cannot_be_written(
     monkeypatch.setenv("HANNUN_STORE", settings.store)
     (tmp_path / "file").touch()
     assert main(["build", str(tmp_path / "file")]) == 2
-    assert capsys.readouterr().err.startswith("leaderboard: ")
+    assert capsys.readouterr().err.startswith("hannun: ")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app import main
+from app import serve_board
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
 from leaderboard.data.columns import choice_keys, columns_of
@@ -209,7 +209,7 @@ def test_check_reports_everything_and_queues_nothing(queue: Queue, settings: Set
     assert queue.rows() == []
 
 
-def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatch) -> None:
     states: list[bool] = []
     monkeypatch.setattr("leaderboard.web.application.build_app", lambda _: states.append(gc.isenabled()))
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
@@ -218,7 +218,7 @@ def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatc
     threshold = gc.get_threshold()
     on_end = signal.getsignal(signal.SIGTERM)
     try:
-        assert main() == 0
+        assert serve_board() == 0
     finally:
         signal.signal(signal.SIGTERM, on_end)
         gc.set_threshold(*threshold)
@@ -230,12 +230,12 @@ def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatc
     ("name", "value"),
     [("HANNUN_PORT", "many"), ("GRADIO_SERVER_PORT", "many"), ("HANNUN_STORE", "/proc/none/store.git")],
 )
-def test_main_reports_bad_setting_in_one_line(
+def test_serve_reports_bad_setting_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str
 ) -> None:
     monkeypatch.setattr("gc.set_threshold", lambda *_: None)
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv(name, value)
-    assert main() == 2
+    assert serve_board() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("hannun: ") and (name in line or value in line)

@@ -19,7 +19,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-from evaluator.__main__ import main as evaluator
+from app import main as evaluator
 from leaderboard.web.application import build_app
 from leaderboard.web.language import preferred_language
 from scripts.support.evaluated import submit_in_every_status

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
+from app import main
 from evaluator.engines.registry import REGISTRY
 from scripts.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
 from scripts.support.serving import python
-from submissions.__main__ import main
 from submissions.checks.model_checks import KeptReports, check_model, inspect_folder, inspect_model
 from submissions.checks.report import Report
 from submissions.checks.submit import Submission, SubmissionService

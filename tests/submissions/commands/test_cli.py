@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from submissions.__main__ import main
+from app import main
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 
@@ -40,7 +40,7 @@ def test_commands_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture
         (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "1h", "(korquad-2)"),
         (["--store", "hf://models/a/b", "list"], "1h", "is not a dataset"),
         (["--store", "/nowhere/store.git", "list"], "1h", "there is no store here"),
-        (["--store", "/nowhere/store.git", "verify"], "1h", "there is no store here"),
+        (["--store", "/nowhere/store.git", "verify-stores"], "1h", "there is no store here"),
         (["list"], "soon", "HANNUN_LEASE"),
         (["submit", "tiny/extractive", "--api", "x", "--benchmark", "ko-vqa"], "1h", "leave out MODEL"),
     ],

@@ -14,9 +14,9 @@ import pytest
 import yaml
 from huggingface_hub import HfApi
 
+from app import main
 from scripts.support.hub.faults import Fault
 from scripts.support.hub.repos import TOKEN, Hub
-from submissions.__main__ import main
 from submissions.config.code_version import git_hash
 from submissions.config.paths import ROOT
 from submissions.setup import machine

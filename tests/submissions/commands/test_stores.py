@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from app import main
 from scripts.support.evaluated import submit_in_every_status
 from scripts.support.records import Make, claimed, request_numbered
-from submissions.__main__ import main
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.open import open_queue
@@ -59,7 +59,7 @@ def test_status_fits_on_one_screen(
 
 
 def test_verify_accepts_intact_store(filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify"]) == 0
+    assert main(["verify-stores"]) == 0
     assert capsys.readouterr().out == "no problems\n"
 
 
@@ -75,7 +75,7 @@ def test_verify_names_problems(
     bad = {"results/o/bad/" + "e" * 32 + ".json": b"{}", f"index/queue/{wrong.key[0]}/{wrong.key[1]}.jsonl": b"x"}
     store.commit({result: None, **twice, **bad}, store.head(), "break")
     private.delete(sharded(f"details/{done.key}.jsonl"))
-    assert main(["verify"]) == 1
+    assert main(["verify-stores"]) == 1
     output = capsys.readouterr().out
     assert f"request {done.key} is finished and has no result" in output
     assert "results/o/bad/" in output and "unreadable" in output
@@ -95,7 +95,7 @@ def test_verify_names_damaged_object_and_other_problems(
     loose.chmod(0o644)
     loose.write_bytes(b"garbage")
     private.delete(sharded(f"details/{filled['done'].key}.jsonl"))
-    assert main(["verify"]) == 1
+    assert main(["verify-stores"]) == 1
     output = capsys.readouterr().out
     assert f"{path} is damaged" in output and "in the private store" in output
 
@@ -135,7 +135,7 @@ def test_restore_recovers_backup(
     assert main(["restore", str(tmp_path / "backup")]) == 2, "an existing store is not overwritten"
     lose_stores(settings)
     assert main(["restore", str(tmp_path / "backup")]) == 0
-    assert main(["verify"]) == 0
+    assert main(["verify-stores"]) == 0
     restored = open_store(settings.store)
     assert restored.snapshot().files == before and Pseudonyms(settings).find("kim") == pseudonym
     Queue(restored).submit(request_numbered(901))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from dulwich.repo import Repo
 
+from app import main
 from evaluator.engines.registry import REGISTRY
-from submissions.__main__ import main
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms, forget_erased

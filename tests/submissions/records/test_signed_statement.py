@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from evaluator.__main__ import main as evaluator
+from app import main as evaluator
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
 from submissions.config.settings import load_settings
@@ -92,7 +92,7 @@ def test_verify_command_checks_files(
     assert "changed" in capsys.readouterr().err
     key.write_text("no key")
     assert evaluator(["verify", str(record), "--key", str(key)]) == 2
-    assert capsys.readouterr().err == f"evaluator: --key {key}: not a public Ed25519 key in PEM\n"
+    assert capsys.readouterr().err == f"hannun: --key {key}: not a public Ed25519 key in PEM\n"
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"payload": ' * 50_000])
@@ -114,4 +114,4 @@ def test_verify_command_rejects_deep_or_endless_input(
 def test_verify_command_rejects_unreachable_address(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluator(["verify", place, "--key", "key.pem"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith(f"evaluator: {place}: ") and error.count("\n") == 1
+    assert error.startswith(f"hannun: {place}: ") and error.count("\n") == 1

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from app import main
 from scripts.support.hub.repos import Hub
 from scripts.support.records import NOW, published, request_numbered
-from submissions.__main__ import main
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue

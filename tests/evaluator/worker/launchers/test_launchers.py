@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.__main__ import main
+from app import main
 from evaluator.worker import model_download
 from evaluator.worker.launchers.held_claims import HeldClaims
 from evaluator.worker.launchers.local import DevicePool

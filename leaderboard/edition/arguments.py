@@ -1,0 +1,22 @@
+"""The arguments of `build`. Importing this is fast."""
+
+import argparse
+
+from submissions.config.addresses import SPACES
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    build = commands.add_parser("build", help="write the pages as files; only what changed is written again")
+    build.add_argument("out", metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space")
+    build.add_argument(
+        "--address", type=_address, default="", help="public address of the files, for search engines and the feed"
+    )
+    build.add_argument(
+        "--live", type=_address, default="", help="address of the live board, to which the pages link for submitting"
+    )
+
+
+def _address(text: str) -> str:
+    if text and not text.startswith(("https://", "http://")):
+        raise argparse.ArgumentTypeError(f"must start with https://, not {text[:50]!r}")
+    return text.rstrip("/")

@@ -1,0 +1,49 @@
+"""`build`: write the board as files, for a static Space or any file host (docs/deploy-static.md)."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.edition.build import Edition, build
+from leaderboard.edition.space import publish_to_space, space_folder
+from submissions.config.addresses import SPACES
+from submissions.config.settings import load_settings
+from submissions.queue.heartbeats import Heartbeats
+from submissions.store.open import open_store
+from submissions.texts.errors import SettingsError, StoreError
+
+
+def build_edition(args: argparse.Namespace) -> int:
+    try:
+        return _build(args.out, args.address or _space_address(args.out), args.live)
+    except (SettingsError, StoreError, OSError) as error:
+        sys.stderr.write(f"hannun: {error}\n")
+        return 2
+
+
+def _build(out: str, address: str, live: str) -> int:
+    settings = load_settings(BENCHMARKS)
+    store = open_store(settings.store, settings)
+    board = LiveBoard(store, Heartbeats(settings), links=settings.links)
+    board.refresh()  # a large store takes longer than a visitor is made to wait
+    if board.stale_since:
+        raise StoreError("the store is out of reach; nothing was written")
+    space = out.removeprefix(SPACES) if out.startswith(SPACES) else None
+    folder = space_folder(settings.work_dir, space) if space else Path(out)
+    built = build(board, folder, Edition(address, live), _progress if sys.stderr.isatty() else None)
+    print(f"{len(built.written)} of {built.total} files written, {len(built.removed)} removed: {folder}")
+    if space:
+        print(publish_to_space(folder, space, settings))
+    return 0
+
+
+def _space_address(out: str) -> str:
+    """Return the address at which a static Space is served, or nothing for a folder."""
+    name = out.removeprefix(SPACES).replace("/", "-").replace("_", "-").replace(".", "-").lower()
+    return f"https://{name}.static.hf.space" if out.startswith(SPACES) else ""
+
+
+def _progress(done: int, total: int) -> None:
+    sys.stderr.write(f"\r{done} / {total} files" + ("\n" if done == total else ""))
