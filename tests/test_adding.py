@@ -30,7 +30,8 @@ from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
 from leaderboard.web.application import build_app
 from scripts.support.records import Make, published
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter

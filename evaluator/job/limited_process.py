@@ -32,7 +32,11 @@ UNKNOWN_EXIT_CODE = 255  # reported if the fork server ended, so that the real e
 R = TypeVar("R")
 
 _context = multiprocessing.get_context("forkserver")  # a fork of this process would inherit locks held by its threads
-_context.set_forkserver_preload(["evaluator.results.score_answers"])
+
+
+def preload(module: str) -> None:
+    """Have a module imported once, for all later processes. It takes effect until the first process is started."""
+    _context.set_forkserver_preload([module])
 
 
 def run_limited(

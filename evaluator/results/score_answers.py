@@ -10,8 +10,11 @@ from evaluator.core.data_types import Answer, Item, Score, zero_if_unanswered
 from evaluator.core.errors import EvaluationError
 from evaluator.job.answer_cache import AnswerCache
 from evaluator.job.folder import Job
+from evaluator.job.limited_process import preload
 from submissions.records.result import BatchInvariance
 from submissions.texts.failure_codes import FailureCode
+
+preload(__name__)
 
 
 @dataclass(frozen=True)

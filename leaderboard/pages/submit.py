@@ -9,7 +9,8 @@ from leaderboard.views.location import Location
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.texts import text, translate
 from submissions.checks.report import Report
-from submissions.checks.submit import MAX_ID, MAX_REVISION, Outcome, Submission, can_be_submitted
+from submissions.checks.submission import MAX_ID, MAX_REVISION, Outcome, Submission
+from submissions.checks.submit import can_be_submitted
 from submissions.records.check import Check
 from submissions.texts.check_names import CHECKS
 from submissions.texts.refusals import REFUSALS, RefusalCode

@@ -2,7 +2,7 @@
 
 from leaderboard.views.render import minutes
 from leaderboard.views.texts import Language, text, translate
-from submissions.checks.submit import Outcome
+from submissions.checks.submission import Outcome
 from submissions.texts.refusals import REFUSALS
 
 

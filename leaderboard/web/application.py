@@ -72,7 +72,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.add_middleware(SecurityMiddleware, address=app.state.public_address)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     for router in (
-        data_routes(board),
+        *data_routes(board),
         operations(board, api, settings.work_dir),
         asset_routes(),
         page_routes(board),

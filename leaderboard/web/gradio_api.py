@@ -21,7 +21,8 @@ from leaderboard.data.query import ROWS_PER_PAGE, Query, clean_words
 from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.records.options import PRECISIONS, THINKING
 from submissions.texts.refusals import REFUSALS, RefusalCode
 

@@ -79,6 +79,11 @@ def page_routes(board: LiveBoard) -> APIRouter:
     return router
 
 
+def language_named(name: str) -> Language:
+    """Return the language that a parameter names; Korean unless it is English."""
+    return "en" if name == "en" else "ko"
+
+
 def location_of(request: Request, language: Language, path: str, params: tuple[str, ...] = ()) -> Location:
     """Return the location that a request asks for, with those of the parameters that the page understands.
 

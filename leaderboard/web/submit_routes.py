@@ -18,7 +18,8 @@ from leaderboard.views.texts import Language, text
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from leaderboard.web.page_routes import location_of
 from leaderboard.web.responses import HTML
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.config.sign_in import SIGN_IN_PATH
 from submissions.queue.quota import Submitter
 from submissions.records.check import Check

@@ -5,16 +5,16 @@ Functions here return codes and values. The texts for them are in submissions.te
 
 import logging
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
 
 from submissions.checks.benchmark_checks import benchmark_checks
 from submissions.checks.model_checks import KeptReports, check_model
 from submissions.checks.option_checks import option_checks
 from submissions.checks.report import Report
 from submissions.checks.request import build_request
+from submissions.checks.submission import Outcome, Submission
 from submissions.config.settings import Settings
 from submissions.hub_models.devices import device_memory
 from submissions.hub_models.model_facts import ModelFacts
@@ -22,70 +22,16 @@ from submissions.queue.admission import opt_out_check, request_checks
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter
-from submissions.queue.wait_time import Wait, waits
-from submissions.records.base import Precision
+from submissions.queue.wait_time import waits
 from submissions.records.check import Check
 from submissions.records.index_rows import QueueRow
 from submissions.records.operator import CodeApproval
-from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.registry import Registry
 from submissions.records.request import EvalRequest
 from submissions.store.base import Snapshot
 from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
-
-HUB = "https://huggingface.co/"
-MAX_ID, MAX_REVISION = 250, 100  # characters
-
-OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A model and the options it is submitted with."""
-
-    model_id: str
-    benchmarks: tuple[str, ...]
-    revision: str | None = None  # branch, tag or commit; None: the newest commit
-    precision: Precision | None = None  # None: that of the checkpoint
-    thinking: Thinking | None = None  # None: the default of the chat template
-    share: bool = False  # whether the result may be offered to the model's repository
-
-    @classmethod
-    def parse(
-        cls,
-        model: Any,
-        benchmarks: Iterable[Any],
-        revision: Any = None,
-        precision: Any = None,
-        thinking: Any = None,
-        share: Any = False,
-    ) -> "Submission":
-        """Parse untrusted values from a form or an API call.
-
-        `model` is an ID or an address on the Hub. Unknown values of `precision` and `thinking` are ignored.
-        """
-        names = [str(name)[:MAX_ID] for name in benchmarks]
-        return cls(
-            model_id=str(model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/"),
-            benchmarks=tuple(dict.fromkeys(names)),
-            revision=str(revision or "")[:MAX_REVISION].strip() or None,
-            precision=next((p for p in PRECISIONS if p == precision), None),
-            thinking=next((mode for mode in THINKING if mode == thinking), None),
-            share=bool(share),
-        )
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome for one benchmark of a submission, or for the whole submission if `benchmark` is None."""
-
-    code: OutcomeCode
-    benchmark: str | None = None
-    refusals: tuple[Check, ...] = ()  # failed checks, in the order they were run
-    key: str | None = None  # of the queued request, or of the same request submitted earlier
-    wait: Wait | None = None  # of a queued request; None if a worker has already claimed it
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ import getpass
 from submissions.checks.data_terms import check_receivers
 from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.commands.context import Context, fail
 from submissions.hub_models.model_facts import facts_of_server
 from submissions.queue.pseudonyms import Pseudonyms

@@ -18,7 +18,8 @@ import pytest
 
 from evaluator.engines.registry import REGISTRY
 from scripts.support.serving import serving
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.config.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter

@@ -33,7 +33,8 @@ from leaderboard.views.table_cells import TableCells
 from leaderboard.views.texts import TEXTS, Language, text
 from leaderboard.web.auth import ANYONE
 from scripts.support.records import Make, claimed, result_of
-from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService, can_be_submitted
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue

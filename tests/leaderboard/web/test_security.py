@@ -38,7 +38,8 @@ from leaderboard.web.protocol import Connections, bounded_protocol
 from scripts.support.hub.server import serve
 from scripts.support.records import Make, result_of
 from submissions.checks.report import Report
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.config.logs import Redacting
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings

@@ -15,7 +15,8 @@ from scripts.support.hub.server import build, commit_of, older_commit_of, pull_r
 from scripts.support.serving import python
 from submissions.checks.model_checks import KeptReports, check_model, inspect_folder, inspect_model
 from submissions.checks.report import Report
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
 from submissions.hub_models.architectures import ARCHITECTURES
 from submissions.hub_models.repository import Repository, content_revision

@@ -12,7 +12,8 @@ from dulwich.repo import Repo
 
 from app import main
 from evaluator.engines.registry import REGISTRY
-from submissions.checks.submit import Submission, SubmissionService
+from submissions.checks.submission import Submission
+from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms, forget_erased
 from submissions.queue.queue import Queue
