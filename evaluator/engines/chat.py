@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
     AutoModelForMultimodalLM,
+    GenerationConfig,
     StoppingCriteriaList,
 )
 from transformers.models.auto.modeling_auto import (
@@ -57,6 +58,25 @@ LOADERS = {  # loader for a repository's own class, by its name in the config's 
 }
 
 
+@dataclass(frozen=True)
+class _Decoding:
+    """How answers are generated, and where in the new tokens they end."""
+
+    config: GenerationConfig
+    stops: frozenset[int]  # tokens that end an answer
+    removed: frozenset[int]  # tokens that are not part of an answer
+    answer_tokens: int
+    reasoning_tokens: int  # 0 for a model that does not reason
+
+    @classmethod
+    def of(cls, model: Any, inputs: ChatInputs, options: EngineOptions) -> "_Decoding":
+        reasoning = options.max_reasoning_tokens if inputs.reasons else 0
+        stops = inputs.stop_tokens(token_ids(model.generation_config.eos_token_id))
+        longest = options.max_new_tokens + reasoning
+        config = greedy_config(model.generation_config, options.decoding, stops, inputs.pad_id, longest)
+        return cls(config, frozenset(stops), frozenset(inputs.control_tokens(stops)), options.max_new_tokens, reasoning)
+
+
 class ChatEngine:
     """Runs a chat model in this process."""
 
@@ -67,33 +87,22 @@ class ChatEngine:
         loader, takes_images = choose_loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, takes_images, context, pads_left=not config.is_encoder_decoder)
-        self._tokenizer = self._inputs.tokenizer
-        self._tags = self._inputs.tags
-        plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
-        self._model = from_pretrained(loader, options, config, plain)
-        # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
-        if (head := self._model.get_output_embeddings()) is not None:
-            head.register_forward_hook(lambda *call: check_no_nan(call[2][:, -1]))
-        self.params = self._model.num_parameters()
-        self.image_processor = self._inputs.image_processor
-        self._device = str(self._model.device.type)
-        self._answer_tokens = options.max_new_tokens
-        self._reasoning_tokens = options.max_reasoning_tokens if self._inputs.reasons else 0
-        model_config = self._model.generation_config
-        self._stops = self._inputs.stop_tokens(token_ids(model_config.eos_token_id))
-        self._removed = self._inputs.control_tokens(self._stops)
-        pad = self._inputs.pad_id
-        longest = self._answer_tokens + self._reasoning_tokens
-        self._generation = greedy_config(model_config, options.decoding, self._stops, pad, longest)
-        if plain:  # `generate` takes settings that its config leaves open from the model's config
-            self._model.generation_config = plain
+        self._model = _load_model(loader, options, config)
+        self._decoding = _Decoding.of(self._model, self._inputs, options)
+        if (
+            options.decoding == "greedy"
+        ):  # `generate` takes settings that its config leaves open from the model's config
+            self._model.generation_config = plain_config(repository_settings(options.model))
         parameters = inspect.signature(self._model.forward).parameters
         self._takes_type_ids = "token_type_ids" in parameters
         self._inputs.needs_media_types = takes_images and "mm_token_type_ids" in parameters
+        self.params = self._model.num_parameters()
+        self.image_processor = self._inputs.image_processor
         self.batch_size = options.batch_size or BATCH_SIZE[best_device()]
         if options.decoding == "repository":  # some penalties count the padding; published scripts ask one at a time
             self.batch_size = 1
-        self._images_refused = self._images_accepted = 0  # number of prompts
+        self._images_refused = 0  # prompts
+        self._images_accepted = 0
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         remaining = iter(prompts)
@@ -186,7 +195,7 @@ class ChatEngine:
         and the number of prompt tokens.
         """
         check_token_ids(int(encoded.inputs["input_ids"].max()), self._model)
-        inputs = encoded.inputs.to(self._device)
+        inputs = encoded.inputs.to(self._model.device.type)
         if not self._takes_type_ids:
             inputs.pop("token_type_ids", None)
         for name, value in inputs.items():  # pixels get the model's precision, integers are unchanged
@@ -195,19 +204,22 @@ class ChatEngine:
         # The output of an encoder-decoder has one start token in front, that of other models has the prompt.
         start = 1 if self._model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
         prompt_tokens = inputs["attention_mask"].sum(dim=1).tolist()
+        decoding = self._decoding
+        tokenizer = self._inputs.tokenizer
         budgets = Budgets(
-            self._tokenizer, self._tags, encoded.opened, start, self._answer_tokens, self._reasoning_tokens
+            tokenizer, self._inputs.tags, encoded.opened, start, decoding.answer_tokens, decoding.reasoning_tokens
         )
-        beams = (self._generation.num_beams or 1) > 1  # Budgets needs one row for each prompt
+        beams = (decoding.config.num_beams or 1) > 1  # Budgets needs one row for each prompt
+        for_stop_strings = {"tokenizer": tokenizer} if decoding.config.stop_strings else {}
         output = self._model.generate(
             **inputs,
-            generation_config=self._generation,
-            stopping_criteria=StoppingCriteriaList([budgets] if self._reasoning_tokens and not beams else []),
-            **({"tokenizer": self._tokenizer} if self._generation.stop_strings else {}),
+            generation_config=decoding.config,
+            stopping_criteria=StoppingCriteriaList([budgets] if decoding.reasoning_tokens and not beams else []),
+            **for_stop_strings,
         )
         rows = []
         for row, tokens in enumerate(output[:, start:].cpu()):
-            end = next((n for n, token in enumerate(tokens.tolist()) if token in self._stops), None)
+            end = next((n for n, token in enumerate(tokens.tolist()) if token in decoding.stops), None)
             cut = budgets.ended[row]
             complete = end is not None and (cut is None or end < cut)
             rows.append((tokens[: end if complete else cut], not complete, encoded.opened[row], prompt_tokens[row]))
@@ -215,7 +227,9 @@ class ChatEngine:
 
     def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:
         """Return the answer in the new tokens, without the reasoning."""
-        output = read_output(self._tokenizer, tokens.tolist(), self._tags, self._removed, opened=opened)
+        output = read_output(
+            self._inputs.tokenizer, tokens.tolist(), self._inputs.tags, self._decoding.removed, opened=opened
+        )
         status: AnswerStatus
         if cut:
             status = "truncated"
@@ -236,6 +250,16 @@ class ChatEngine:
             tokens=len(tokens),
             reasoning_tokens=output.reasoning_tokens,
         )
+
+
+def _load_model(loader: Any, options: EngineOptions, config: Any) -> Any:
+    """Load the model, which fails as soon as it computes something that is no number."""
+    plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
+    model = from_pretrained(loader, options, config, plain)
+    # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
+    if (head := model.get_output_embeddings()) is not None:
+        head.register_forward_hook(lambda *call: check_no_nan(call[2][:, -1]))
+    return model
 
 
 def chat_subconfig(config: Any) -> Any:
