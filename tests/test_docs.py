@@ -98,7 +98,7 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 def test_cli_document_lists_commands_and_options() -> None:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("docs/cli-*.md")))
+    text = _text("docs/cli.md")
     sections = dict(re.findall(r"^## ([a-z-]+)\n(.*?)(?=^##? |\Z)", text, re.MULTILINE | re.DOTALL))
     commands = _commands(build_parser())
     assert set(sections) == set(commands)

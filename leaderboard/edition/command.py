@@ -1,4 +1,4 @@
-"""`build`: write the board as files, for a static Space or any file host (docs/deploy-static.md)."""
+"""`build`: write the board as files, for a static Space or any file host (docs/deploy-by-hand.md)."""
 
 import argparse
 import sys
