@@ -33,6 +33,7 @@ REGISTER_TEXTS: dict[str, Text] = {
     "register_conflicts_of_parts": Text("부분 점수의 모순", "Contradictions about parts of a set"),
     "register_agree": Text("일치({d}점 차이)", "agree ({d} points apart)"),
     "register_conditions_differ": Text("조건에 따라 {d}점 차이", "{d} points by conditions"),
+    "register_compared": Text("비교할 수 있는 모델 {n}개", "{n} models can be compared"),
     "register_single": Text("한 곳만 발표", "one reporter"),
     "register_verdict": Text("발표자끼리", "Between reporters"),
     "register_notes": Text("점수 옆 번호: 평가 조건", "Numbers beside the scores: conditions"),
