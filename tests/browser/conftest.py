@@ -158,7 +158,7 @@ class Seen:
         for width in (*WIDTHS, self.width):
             self.page.set_viewport_size({"width": width, "height": 900})
             self.page.wait_for_function(
-                "width => document.documentElement.scrollWidth <= width", arg=width, timeout=5000
+                "width => document.documentElement.scrollWidth <= width", arg=width, timeout=15_000
             )
 
 

@@ -74,8 +74,9 @@ def revealed(evaluated: Settings, tmp_path: Path) -> Path:
 @pytest.mark.integration
 def test_revealed_quarter_is_verified_on_another_checkout(revealed: Path, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
-    for part in ("evaluator", "submissions", "assets/samples"):
+    for part in ("evaluator", "leaderboard", "submissions", "assets/samples"):
         shutil.copytree(ROOT / part, checkout / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "app.py", checkout)
     published = tmp_path / "elsewhere/books"
     shutil.copytree(revealed, published)
     shutil.rmtree(revealed)
