@@ -107,6 +107,11 @@ class Entry:
         return round(max(differences), 2) if differences else None
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether there is something that its numbers could contradict."""
+        return self.spread is not None or self.is_contradicted
+
+    @property
     def is_contradicted(self) -> bool:
         """Whether two reporters differ, or the collection has found another contradiction, which its note describes."""
         differs = self.spread is not None and self.spread > AGREEMENT
