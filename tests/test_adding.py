@@ -109,7 +109,7 @@ class TwoEngine:
 
 @pytest.fixture
 def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Register both, with six items and two models that only the new engine runs."""
+    """Register both, with six items and two models that only the new engine knows."""
     monkeypatch.setitem(BENCHMARKS, "stars", StarsBenchmark())
     monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_name_parts=("ForTwo",)))
     # The sandbox does not show the tests folder, which contains this engine.
@@ -128,7 +128,8 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
         for file in (models_dir / "tiny/image-text").iterdir():
             (model / file.name).write_bytes(file.read_bytes())
         config = json.loads((model / "config.json").read_text())
-        (model / "config.json").write_text(json.dumps(config | {"architectures": ["LlavaForTwo"]}))
+        changed = {"architectures": ["LlavaForTwo"], "model_type": "two"}  # which transformers does not know
+        (model / "config.json").write_text(json.dumps(config | changed))
         with (model / "README.md").open("a") as card:
             card.write(f"\nIt says {reply}")
     return settings.model_copy(update={"data": {"stars": str(data)}, "models_dir": tmp_path / "models"})

@@ -313,15 +313,18 @@ def _architecture(model: _Model) -> str:
     except RefusedError:
         raise NotCheckableError from None
     known = architectures()
+    engine = model.registry.engine_for(names)
     extractive_names = [name for name in names if "ForQuestionAnswering" in name]
     if extractive_names and model_type in (*known["extractive"], *known["not_extractive"]):
         runs = known["extractive"].get(model_type)
         if runs not in extractive_names:
             reason = known["not_extractive"].get(model_type) or f"{extractive_names[0][:100]}, not {runs}"
             raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
+    elif not extractive_names and engine != CHAT_ENGINE:
+        return model_type[:200]  # the engine that claims its classes need not use transformers
     elif extractive_names or not any(model_type in known[kind] for kind in ("image", "text")):
         raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
-    elif names and model.registry.engine_for(names) == CHAT_ENGINE and not any(map(_is_chat_class, names)):
+    elif names and not any(map(_is_chat_class, names)):
         raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
     return f"{model_type}, transformers {known['transformers']}"
 

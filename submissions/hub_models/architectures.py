@@ -16,3 +16,8 @@ def architectures() -> dict[str, Any]:
     It has model types by kind ("image", "text", "extractive", …), chat classes ("classes") and the transformers version.
     """
     return cast(dict[str, Any], json.loads(ARCHITECTURES.read_text(encoding="utf-8")))
+
+
+def is_supported(model_type: str) -> bool:
+    """Return whether transformers itself can run models of this type."""
+    return any(model_type in architectures()[kind] for kind in ("image", "text", "extractive"))

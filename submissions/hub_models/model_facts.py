@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from submissions.hub_models.architectures import architectures
+from submissions.hub_models.architectures import architectures, is_supported
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
 from submissions.hub_models.repository import READ_FILES, Repository, json_or_empty, parsed_json
@@ -62,10 +62,10 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     config = model.config.values
     model_type = model.config.model_type
     custom = model.needs_code
-    known = architectures()
     quantization = quantization_of(config)
     template = chat_template(repository)
-    takes_images = any(key.startswith(VISION_NAMES) for key in config) if custom else model_type in known["image"]
+    names_vision = any(key.startswith(VISION_NAMES) for key in config)
+    takes_images = model_type in architectures()["image"] if is_supported(model_type) else names_vision
     # Custom code may build prompts without the template, so template errors do not count, and only text is tried.
     trial = _try_template(template, special_tokens(repository), takes_images and not custom, registry.isolate)
     if custom:

@@ -17,7 +17,7 @@ from httpx2 import HTTPError
 from huggingface_hub import ModelCard, get_local_safetensors_metadata
 from yaml import YAMLError
 
-from submissions.hub_models.architectures import architectures
+from submissions.hub_models.architectures import is_supported
 from submissions.hub_models.quantization import parameters
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
@@ -114,9 +114,7 @@ class Repository:
         An architecture that transformers supports runs without them, even if the config has an `auto_map`. Raises
         RefusedError if there is no valid config.
         """
-        supported = architectures()
-        is_supported = any(self.config.model_type in supported[kind] for kind in ("image", "text", "extractive"))
-        return "auto_map" in self.config.values and not is_supported
+        return "auto_map" in self.config.values and not is_supported(self.config.model_type)
 
     @property
     def shapes(self) -> Shapes:
