@@ -95,7 +95,8 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
         elif _written(folder).get(name) == _digest(content):
             kept.append(f"{path}, as it was changed by hand")
         else:
-            why = f"{', '.join(sorted(changed & {name, *TOGETHER}))} was changed by hand, so take over yourself what is new"
+            by_hand = name if name in changed else " and ".join(one for one in TOGETHER if one in changed)
+            why = f"{by_hand} was changed by hand, so take over yourself what is new"
             steps.append(Step(f"write {_proposal(path)}: {why}", partial(_propose, path, content)))
     for name in FOLDERS:
         path = folder / name
