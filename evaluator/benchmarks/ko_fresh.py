@@ -98,7 +98,8 @@ def twins_right(scores: Sequence[Score], name: str) -> float | None:
     """Return the share of twin pairs in which both items are answered correctly; None if there are no complete pairs."""
     by_pair: dict[str, list[float]] = {}
     for score in scores:
-        if pair := score.id.rpartition("-")[0]:
+        pair, _, place = score.id.rpartition("-")
+        if place in ("a", "b"):  # and no degraded copy, such as …-a-scan
             by_pair.setdefault(pair, []).append(score.values["em"])
     pairs = [pair_scores for pair_scores in by_pair.values() if len(pair_scores) == 2]
     return sum(map(min, pairs)) / len(pairs) if pairs else None

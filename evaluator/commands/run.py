@@ -116,12 +116,11 @@ def _write(evaluation: Evaluation, out: Path) -> None:
     shutil.rmtree(out / "job")
     result = evaluation.result
     scores = {k: v for k, v in result.results[result.benchmark].items() if v is not None}
-    latency = f"{result.latency.mean_ms:,.1f} ms a question" if result.latency else ""
-    print(
-        f"{result.config.model_name} on {result.benchmark} ({result.dataset.split}, n = {result.dataset.n}): "
-        + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
-        + f", {latency}\n{out / RESULT}"
-    )
+    measured = [f"{name} {value:.2f}" for name, value in scores.items()]
+    if result.latency:
+        measured.append(f"{result.latency.mean_ms:,.1f} ms a question")
+    of_set = f"{result.dataset.split}, n = {result.dataset.n}"
+    print(f"{result.config.model_name} on {result.benchmark} ({of_set}): {', '.join(measured)}\n{out / RESULT}")
 
 
 def _write_details(details: Details, out: Path) -> None:

@@ -14,8 +14,8 @@ log = logging.getLogger(__name__)
 class LateApp:
     """Makes an application in another thread and passes requests on to it. Requests that come earlier wait.
 
-    The application's lifespan is entered and left by one task, as its task groups require. `failure` is the error that kept
-    the application from being made; only another process can try again.
+    The application's lifespan is entered and left by one task, as its task groups require. `failure` is the error with
+    which it failed; only another process can try again.
     """
 
     def __init__(self, make: Callable[[], FastAPI]) -> None:
@@ -45,11 +45,11 @@ class LateApp:
     async def _run(self, ready: "asyncio.Future[FastAPI]") -> None:
         try:
             app = await anyio.to_thread.run_sync(self._make)
+            async with app.router.lifespan_context(app):
+                ready.set_result(app)
+                await self._stopping.wait()
         except Exception as error:
-            log.exception("the application was not made")
+            log.exception("the application failed")
             self.failure = error
-            ready.set_exception(error)
-            return
-        async with app.router.lifespan_context(app):
-            ready.set_result(app)
-            await self._stopping.wait()
+            if not ready.done():
+                ready.set_exception(error)

@@ -57,9 +57,8 @@ RESPONSE_SECONDS = 60.0  # for the whole body of a response
 CONFLICTS = (409, 412)
 UNDO_TRIES = 5
 REFUSALS = 7  # refusals in a row, while nobody else commits, after which there is no race to win
-FRESH_S = (
-    3600.0  # after a fetch older than this, only the newest commit is fetched: all folders since would be too large
-)
+# After a fetch older than this, only the newest commit is fetched: all folders since would be too large.
+FRESH_S = 3600.0
 COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is not in the mirror
 MAX_SINGLE_FILES = 300  # to prefetch more files, all files are fetched in one request
 MIRROR_BYTES = 500_000_000
@@ -203,21 +202,8 @@ class HubStore:
                 landed = self._find_nonce(head, parent, nonce)
             except (RuntimeError, TimeoutError) as error:  # large files were not uploaded, or not in time
                 raise _Interrupted(f"{error} {error.__cause__}") from error
-            except (
-                HTTPError,
-                ValueError,
-                KeyError,
-            ) as error:  # includes HfHubHTTPError; a truncated body raises ValueError or KeyError
-                status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
-                if status in (401, 403):
-                    raise
-                head = self.head()
-                landed = self._find_nonce(head, parent, nonce)
-                if landed is None and head == parent:
-                    if status not in CONFLICTS:
-                        raise
-                    self._count_refusal(error)
-                    raise ConflictError(MAIN) from error
+            except (HTTPError, ValueError, KeyError) as error:
+                head, landed = self._look_for_commit(error, parent, nonce)
             self._refusals = 0
             if landed and self._parent_of(landed) not in (parent, None):
                 self._undo(changes, landed)
@@ -227,6 +213,26 @@ class HubStore:
             return landed or head
 
         return self._with_retries(attempt)
+
+    def _look_for_commit(self, error: Exception, parent: str, nonce: str) -> tuple[str, str | None]:
+        """Return the head, and the commit with the nonce if it was made in spite of an error (None: the branch has moved).
+
+        Raises ConflictError if the Hub took the commit for a late one, and else the error if nothing was committed. A
+        truncated body of an answer raises ValueError or KeyError in the Hub's client.
+        """
+        status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+        if status in (401, 403):
+            raise error
+        head = self.head()
+        landed = self._find_nonce(head, parent, nonce)
+        if landed or head != parent:
+            return head, landed
+        if status in CONFLICTS:
+            self._count_refusal(error)
+            raise ConflictError(MAIN) from error
+        if isinstance(error, KeyError):
+            raise ValueError(f"the Hub's answer has no {error}") from error
+        raise error
 
     def _create_commit(
         self, new: Mapping[str, bytes], gone: Collection[str], parent: str, message: str, nonce: str

@@ -3,7 +3,8 @@
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.core.data_types import Answer, Item
+from evaluator.benchmarks.ko_fresh import twins_right
+from evaluator.core.data_types import Answer, Item, Score
 from submissions.config.paths import SAMPLES
 
 BENCHMARK = BENCHMARKS["ko-fresh"]
@@ -182,3 +183,11 @@ def test_gold_outputs_of_samples_are_right() -> None:
         (prompt,) = BENCHMARK.prompts(item)
         for output in (f"정답: {BENCHMARK.gold_output(item)}", str(BENCHMARK.gold_output(item))):
             assert BENCHMARK.score_item(item, [Answer(item.id, output, "ok", 0.1)]).values["em"] == 1.0, prompt.text
+
+
+def test_degraded_copies_are_no_twins() -> None:
+    """A part of the set may have two of the five copies of an item."""
+    ids = ("1-sum-a", "1-sum-b", "2-sum-a", "1-sum-a-scan", "1-sum-a-fax")
+    scores = [Score(one, {"em": float(one != "1-sum-b")}, "ok") for one in ids]
+    assert twins_right(scores, "twins_right") == 0.0
+    assert twins_right(scores[2:], "twins_right") is None

@@ -1,7 +1,7 @@
 """Test the application that is made after the server has started."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from threading import Event
@@ -51,9 +51,18 @@ def test_early_requests_wait_and_the_lifespan_is_left() -> None:
     asyncio.run(run())
 
 
-def test_failure_to_make_it_reaches_the_requests() -> None:
-    def make() -> FastAPI:
-        raise RuntimeError("no Gradio")
+@asynccontextmanager
+async def failing_lifespan(_: FastAPI) -> AsyncIterator[None]:
+    raise RuntimeError("no Gradio")
+    yield
+
+
+def fail() -> FastAPI:
+    raise RuntimeError("no Gradio")
+
+
+@pytest.mark.parametrize("make", [fail, lambda: FastAPI(lifespan=failing_lifespan)])
+def test_failure_to_make_it_reaches_the_requests(make: Callable[[], FastAPI]) -> None:
 
     async def run() -> None:
         late = LateApp(make)
