@@ -1,4 +1,4 @@
-"""One file a benchmark; long rules in `scoring`.
+"""One file a benchmark; long rules in `scoring`, Korean numbers in `numerals` and `quantities` there.
 
 Go there to change prompts, metrics, scoring. To add one, put its file in this folder and its name in `NAMES`.
 """

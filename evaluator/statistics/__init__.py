@@ -1,4 +1,4 @@
-"""Intervals, paired tests, Holm, power: pure functions.
+"""Intervals of one model (`intervals`), tests of two (`paired`), Holm, power: pure functions.
 
 Go there to change how sure a score is.
 """

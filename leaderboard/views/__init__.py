@@ -1,4 +1,4 @@
-"""Templates, figures, texts.
+"""Templates, figures, preview pictures (`cards`), texts.
 
-Go there to change what a page looks like.
+Go there to change what a page, a feed or a picture looks like.
 """

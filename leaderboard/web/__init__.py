@@ -1,4 +1,4 @@
-"""The application: routes, Gradio's API, limits, sign-in.
+"""The application: routes by subject, Gradio's API, limits, sign-in.
 
-Go there to change addresses and security.
+Go there to change addresses and security (`security`).
 """

@@ -1,4 +1,4 @@
-"""What a model repository contains: files, config, chat template, quantisation.
+"""What a model repository contains: files, config, chat template, quantization.
 
 Go there to change which models are recognised.
 """

@@ -30,9 +30,18 @@ _UNIT = (
 _CLEAR_UNIT = "퍼센트|프로|%|달러|개월|시간|월(?![가-힣])|년(?![가-힣])|배(?![가-힣])|킬로|미터|헥타르|톤(?![가-힣])"
 _LAST_UNIT = r"(?:명|인|건|곳|개|회|번|대|점|위|세|호)(?:입니다|이다|임|이며|\s*$|[.,)])"
 _HANGUL = re.compile(
-    rf"(?<![가-힣\d])(?:[{_ONE}](?=\s?(?:{_CLEAR_UNIT}))"
-    rf"|[{_ONE.replace('이', '')}](?=\s{_LAST_UNIT})"
-    rf"|(?=[{_ANY}]{{2}}|[{_ANY}]\s[{_ANY}])(?=[십백천만억조\s]{{0,6}}[{_ONE}])[{_ANY}]+(?:\s[{_ANY}]+){{0,4}}(?=\s?(?:{_UNIT})(?!이라|상|하)))"
+    rf"""
+    (?<![가-힣\d])
+    (?:
+        [{_ONE}] (?=\s?(?:{_CLEAR_UNIT}))              # 삼 퍼센트, 오개월
+      | [{_ONE.replace("이", "")}] (?=\s{_LAST_UNIT})   # 답은 삼 명입니다
+      | (?=[{_ANY}]{{2}}|[{_ANY}]\s[{_ANY}])            # 이만 칠천 명: two letters or more,
+        (?=[십백천만억조\s]{{0,6}}[{_ONE}])              # one of which is a digit,
+        [{_ANY}]+ (?:\s[{_ANY}]+){{0,4}}
+        (?=\s?(?:{_UNIT})(?!이라|상|하))                 # before a unit that is not 이상, 이하
+    )
+    """,
+    re.VERBOSE,
 )
 _COUNTED = re.compile(
     rf"(?<![가-힣])({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
@@ -53,7 +62,11 @@ _DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
 
 
 def in_digits(text: str) -> str:
-    """Return a text whose numbers and signs are written with digits and `-`."""
+    """Return a text whose numbers and signs are written with digits and `-`.
+
+    The order matters: signs come before the numbers that they stand at, 하나도 없다 before 하나, and what is counted (두 곳)
+    before numbers of several letters. Parts such as 3천1백 are joined last, when all their digits are written.
+    """
     text = _TILDE.sub("~", text)
     text = _MINUS_WORD.sub(" -", text)
     text = _DASH_SIGN.sub("-", text)

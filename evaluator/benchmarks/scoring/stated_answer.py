@@ -63,9 +63,19 @@ _ANSWER_LINE = re.compile(
 
 # What an output takes back.
 _CORRECTION = re.compile(
-    r"(?:(?<=[.!?。,…\n])|(?<=[.!?。,…]\s)|(?<=—)|(?<=\)\s))\s{0,3}(?:(?:아닙니다|아니(?:요|오|다|야)?)(?=[\s,.!…])(?!\s?라)|아,\s?(?:아니|잠깐)|잠깐|잠시만|정정(?:합|하|:|드)|다시 (?:보니|보면|확인|계산|살펴|읽어|세어)"
-    r"|잘못 (?:봤|보았|읽|계산|말)|수정(?:합|하겠)|죄송|실수|wait\b|actually\b|correction\b|scratch that|sorry\b|my mistake|let me (?:re|correct|check)|on second|oops|hmm\b|no,)",
-    re.IGNORECASE,
+    r"""
+    (?: (?<=[.!?。,…\n]) | (?<=[.!?。,…]\s) | (?<=—) | (?<=\)\s) )        # after a sentence, a dash or a bracket
+    \s{0,3}
+    (?:
+        (?:아닙니다|아니(?:요|오|다|야)?) (?=[\s,.!…]) (?!\s?라)           # 아니요, but not 아니라
+      | 아,\s?(?:아니|잠깐) | 잠깐 | 잠시만 | 정정(?:합|하|:|드)
+      | 다시[ ](?:보니|보면|확인|계산|살펴|읽어|세어)
+      | 잘못[ ](?:봤|보았|읽|계산|말) | 수정(?:합|하겠) | 죄송 | 실수
+      | wait\b | actually\b | correction\b | scratch[ ]that | sorry\b | my[ ]mistake
+      | let[ ]me[ ](?:re|correct|check) | on[ ]second | oops | hmm\b | no,
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _AFFIRMS = re.compile(
     r"맞(?:습니다|네요|다|음)|옳|동일|같습니다|변함|틀림없|확인(?:됩니다|되었|했습니다)|correct\b|right\b|confirm|the same|일치",
