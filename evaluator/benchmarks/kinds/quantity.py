@@ -71,16 +71,20 @@ class Quantity(Benchmark):
         return quantity_f1(item.question, item.answer, text)
 
     def strict_match(self, item: Item, text: str) -> bool:
-        """Return whether an output is right. If the gold answer is a name, it must give that name."""
-        if name := _gold_name(item.question, item.answer):
+        """Return whether an output gives the quantity of the gold answer, or its name if that is what was asked.
+
+        A gold answer that repeats numbers of the question asks for a name, so its numbers prove nothing. In all other
+        cases the quantity decides, and names come after it, because most outputs with a right quantity have no name.
+        """
+        if name := _name_beside_known_numbers(item.question, item.answer):
             return matches_name(item.question, name, text)
         if strict_match(item.question, item.answer, text):
             return True
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
-        explained = item.answer.partition("(")[0].strip()  # 청소년(만 10~19세)
-        is_explained = "(" in item.answer and not quantities(explained).written
-        return is_explained and matches_name(item.question, explained, text)
+        if explained := _name_before_bracket(item.answer):
+            return matches_name(item.question, explained, text)
+        return False
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
         values = {
@@ -91,8 +95,16 @@ class Quantity(Benchmark):
         return with_language(values, item.question, text)
 
 
-def _gold_name(question: str, gold: str) -> str:
-    """Return the name that a gold answer gives if all its numbers are the question's, else ""."""
-    if not quantities(gold).written or set(quantities(gold).written) - set(quantities(question).written):
+def _name_beside_known_numbers(question: str, gold: str) -> str:
+    """Return the name in a gold answer all of whose numbers are the question's (2019년에는 서울입니다), else ""."""
+    written = set(quantities(gold).written)
+    if not written or written - set(quantities(question).written):
         return ""
-    return re.sub(r"(?:입니다|이다|임)?\.?$", "", re.split(r"(?<=[은는])\s", gold.strip())[-1])
+    last_part = re.split(r"(?<=[은는])\s", gold.strip())[-1]
+    return re.sub(r"(?:입니다|이다|임)?\.?$", "", last_part)
+
+
+def _name_before_bracket(gold: str) -> str:
+    """Return the name that a gold answer explains in brackets (청소년(만 10~19세)), else ""."""
+    name, bracket, _ = gold.partition("(")
+    return name.strip() if bracket and not quantities(name).written else ""
