@@ -17,6 +17,8 @@ from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import Settings, load_settings
+from submissions.hub_models.model_facts import ModelFacts
+from submissions.records.request import EvalRequest
 
 RESULT, DETAILS = "result.json", "details.jsonl"
 
@@ -51,22 +53,13 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
     """Build the task from the arguments. Raises DataError, RefusedError, EvaluationError."""
     benchmark = BENCHMARKS[args.benchmark]
     source = open_source(args.benchmark, args.data, settings)
-    if args.base_url or args.spawn:
-        args.engine = "api"
-    elif args.engine == "api":
-        raise DataError("--engine api needs --base-url, or --spawn to start a server")
-    api = _api(args) if args.engine == "api" else None
+    engine = _engine(args)
+    api = _api(args) if engine == "api" else None
     check_sent(args.benchmark, api, settings)
     facts, folder, adapter = find_model(args, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a text model can also be asked without images
-    request = local_request(facts, args, None if args.base_url else args.thinking)
-    if args.base_url:
-        request = request.evolve(thinking=args.thinking)  # sent to the server, whose template is unknown
-    if args.engine != "auto":
-        request = request.evolve(engine=args.engine)
-        if args.benchmark not in (able := REGISTRY.benchmarks_for(args.engine)):
-            raise DataError(f"--engine {args.engine} cannot evaluate {args.benchmark}, only {', '.join(able)}")
+    request = _request(facts, engine, args)
     options = options_of(
         request,
         folder,
@@ -91,6 +84,29 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         blind=args.no_images,
         sandbox=args.sandbox == "auto",
     )
+
+
+def _engine(args: argparse.Namespace) -> str | None:
+    """Return the engine that the arguments name, or None if the model's config decides. Raises DataError."""
+    if args.base_url or args.spawn:
+        return "api"
+    if args.engine == "api":
+        raise DataError("--engine api needs --base-url, or --spawn to start a server")
+    return None if args.engine == "auto" else str(args.engine)
+
+
+def _request(facts: ModelFacts, engine: str | None, args: argparse.Namespace) -> EvalRequest:
+    """Return the request. Raises DataError if the engine cannot evaluate the benchmark, RefusedError."""
+    thinking = None if args.base_url else args.thinking
+    request = local_request(facts, args, thinking)
+    if args.base_url:
+        request = request.evolve(thinking=args.thinking)  # sent to the server, whose template is unknown
+    if engine is None:
+        return request
+    able = REGISTRY.benchmarks_for(engine)
+    if args.benchmark not in able:
+        raise DataError(f"--engine {engine} cannot evaluate {args.benchmark}, only {', '.join(able)}")
+    return request.evolve(engine=engine)
 
 
 def _api(args: argparse.Namespace) -> ApiOptions:
