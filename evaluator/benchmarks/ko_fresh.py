@@ -161,6 +161,7 @@ class KoFresh(Benchmark):
                 f"loss_{version}",
                 Text(f"{title.ko} 시 점수 하락", f"Drop: {title.en.lower()}"),
                 lowest=-100.0,
+                loss_on=version,
                 hint=Text(
                     f"같은 질문을 원본 대신 {title.ko} 이미지로 물었을 때 하락한 EM입니다.",
                     f"EM lost when the same questions are asked about the {title.en.lower()} image instead of the clean one.",

@@ -30,12 +30,18 @@ def ladder_of(row: BoardRow) -> dict[str, float]:
     return known if len(known) > 1 else {}
 
 
+def loss_metrics(benchmark: str) -> dict[str, str]:
+    """Return the names of the metrics of what is lost on each degraded step of the ladder."""
+    return {metric.loss_on: metric.name for metric in BENCHMARKS[benchmark].metrics if metric.loss_on}
+
+
 def first_big_loss(row: BoardRow) -> str | None:
     """Return the first step at which a row loses more than BIG_LOSS points against the clean pictures.
 
     It is "" if there is none, and None if the row has no ladder.
     """
-    losses = {step: row.metrics.get(f"loss_{step}") for step in ladder_of(row)}
+    metrics = loss_metrics(row.benchmark)
+    losses = {step: row.metrics.get(metrics[step]) for step in ladder_of(row) if step in metrics}
     known = {step: loss for step, loss in losses.items() if loss is not None}
     return next((step for step, loss in known.items() if loss > BIG_LOSS), "") if known else None
 

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import ladder_of, parts_of
+from leaderboard.data.breakdown import ladder_of, loss_metrics, parts_of
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.significance import paired_verdicts
@@ -196,8 +196,9 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
         degraded_rank = 1 + sum(other > degraded[number] for other in degraded)
         for step, score in steps.items():
             rank = 1 + sum(others.get(step, 0.0) > score for _, others in known)
-            low, high = row.intervals.get(f"loss_{step}", (None, None))
-            lost = None if low is None else row.metrics.get(f"loss_{step}")
+            metric = loss_metrics(row.benchmark).get(step, "")  # none for the clean step
+            low, high = row.intervals.get(metric, (None, None))
+            lost = None if low is None else row.metrics.get(metric)
             place = {"step": step, "score": score, "rank": rank, "degraded_rank": degraded_rank}
             data.append(result_of(row) | place | {"lost": lost, "low": low, "high": high})
     return data
