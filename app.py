@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Run = Callable[[argparse.Namespace], int]
 
+# Gradio reads these when it is imported.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault(
     "GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000"

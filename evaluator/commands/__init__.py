@@ -1,4 +1,4 @@
-"""`python -m evaluator`.
+"""The commands of `hannun` that evaluate.
 
 Go there to change a command or option.
 """

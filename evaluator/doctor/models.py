@@ -45,8 +45,7 @@ def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
             source = open_source(name, data, settings)
             items = BENCHMARKS[name].load(source.path)
         except (EvaluationError, SettingsError, OSError) as error:
-            remedy = "import the set again" if Path(data.partition("#")[0]).is_dir() else MOUNTED
-            yield fault("data", f"{name}: {error}", "correct HANNUN_DATA" if data.startswith(SCHEME) else remedy)
+            yield fault("data", f"{name}: {error}", _remedy(data))
             continue
         card = BENCHMARKS[name].card
         if source.split == card.split and len(items) != card.n:
@@ -56,6 +55,14 @@ def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
             remedy = f"`python -m evaluator import` writes {CANARY}, a line by which a leak is found"
             yield fault("data", f"{name} has no {CANARY}", remedy)
         yield ok("data", f"{name}: {len(items):,} items can be read")
+
+
+def _remedy(data: str) -> str:
+    """Return what helps if a test set cannot be read."""
+    if data.startswith(SCHEME):
+        return "correct HANNUN_DATA"
+    folder = Path(data.partition("#")[0])
+    return "import the set again" if folder.is_dir() else MOUNTED
 
 
 def check_apis(settings: Settings, _: Options) -> Iterator[Finding]:

@@ -87,12 +87,11 @@ class ChatEngine:
         loader, takes_images = choose_loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, takes_images, context, pads_left=not config.is_encoder_decoder)
-        self._model = _load_model(loader, options, config)
+        plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
+        self._model = _load_model(loader, options, config, plain)
         self._decoding = _Decoding.of(self._model, self._inputs, options)
-        if (
-            options.decoding == "greedy"
-        ):  # `generate` takes settings that its config leaves open from the model's config
-            self._model.generation_config = plain_config(repository_settings(options.model))
+        if plain:  # `generate` takes settings that its config leaves open from the model's config
+            self._model.generation_config = plain
         parameters = inspect.signature(self._model.forward).parameters
         self._takes_type_ids = "token_type_ids" in parameters
         self._inputs.needs_media_types = takes_images and "mm_token_type_ids" in parameters
@@ -252,9 +251,8 @@ class ChatEngine:
         )
 
 
-def _load_model(loader: Any, options: EngineOptions, config: Any) -> Any:
+def _load_model(loader: Any, options: EngineOptions, config: Any, plain: GenerationConfig | None) -> Any:
     """Load the model, which fails as soon as it computes something that is no number."""
-    plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
     model = from_pretrained(loader, options, config, plain)
     # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
     if (head := model.get_output_embeddings()) is not None:

@@ -194,9 +194,10 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
     degraded = [sum(list(steps.values())[1:]) / max(1, len(steps) - 1) for _, steps in known]
     for number, (row, steps) in enumerate(known[:MAX_LADDER_MODELS]):
         degraded_rank = 1 + sum(other > degraded[number] for other in degraded)
+        metrics = loss_metrics(row.benchmark)
         for step, score in steps.items():
             rank = 1 + sum(others.get(step, 0.0) > score for _, others in known)
-            metric = loss_metrics(row.benchmark).get(step, "")  # none for the clean step
+            metric = metrics.get(step, "")  # none for the clean step
             low, high = row.intervals.get(metric, (None, None))
             lost = None if low is None else row.metrics.get(metric)
             place = {"step": step, "score": score, "rank": rank, "degraded_rank": degraded_rank}

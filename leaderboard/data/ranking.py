@@ -37,7 +37,7 @@ def rank_text(rank: int | None, kind: ResultKind) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """A row and its rank among rows of the same kind: measured here, or reported by makers.
+    """A row and its rank among rows of the same kind: measured here, or reported by others.
 
     The prompt and decoding of reported rows are unknown. `best` to `worst` is the range of ranks that the data allow: `best`
     counts only rows that are significantly ahead, `worst` all rows except those significantly behind. These and `tie` are

@@ -19,7 +19,7 @@ ABOUT_TEXTS: dict[str, Text] = {
     ),
     "lead_models": Text(
         "직접 평가 {verified}개 모델 · 외부 발표 {reported}개 모델 ·",
-        "{verified} measured here · {reported} reported by makers ·",
+        "{verified} measured here · {reported} reported by others ·",
     ),
     "lead_tie": Text("1–{last}위는 구분되지 않습니다.", "ranks 1–{last} cannot be told apart."),
     "lead_shared": Text("공동 1위가 {n}건입니다.", "{n} results share rank 1."),

@@ -22,7 +22,7 @@ from leaderboard.facts.lineage import Encoder, Origin, encoder_of, origin_of
 from leaderboard.views.location import style_sheet
 from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, mode_suffix, text, translate
-from leaderboard.views.verdict import amount, change_in_words, signed, verdict
+from leaderboard.views.verdict import amount, change_in_words, prices, signed, verdict
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.request import Status
@@ -161,6 +161,7 @@ def _environment(language: Language) -> Environment:
         encoder_choices=titles(get_args(Encoder), "encoder"),
         cards_that_fit=cards_that_fit,
         in_words=partial(change_in_words, language=language),
+        prices=prices,
         signed=signed,
         rank_text=rank_text,
         standing=partial(verdict, language=language),

@@ -23,7 +23,7 @@ TEXTS: dict[str, Text] = {
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
         "한국어 문서·차트를 읽는 AI 모델 리더보드. 직접 평가한 점수 {verified}건과 외부 발표 점수 {reported}건을 나눠 보여 줍니다.",
-        "A leaderboard of AI models that read Korean documents and charts. It shows {verified} scores that we evaluated ourselves and {reported} scores reported by makers, kept apart.",
+        "A leaderboard of AI models that read Korean documents and charts. It shows {verified} scores that we evaluated ourselves and {reported} scores reported by others, kept apart.",
     ),
     "tagline_short": Text(
         "한국어 문서·차트를 읽는 AI 모델 리더보드", "A leaderboard of AI models that read Korean documents and charts"
@@ -109,7 +109,7 @@ TEXTS: dict[str, Text] = {
     "reported_rank_n": Text("({n}위)", "rank ({n})"),
     "reported_rank_hint": Text(
         "괄호 안의 순위는 외부 발표 점수끼리 매긴 순위입니다. 프롬프트와 디코딩 조건을 확인할 수 없으므로 직접 평가한 결과와 따로 매깁니다.",
-        "A rank in brackets is among scores reported by makers only. Their prompts and decoding settings are unknown, so they are ranked separately from verified results.",
+        "A rank in brackets is among scores reported by others only. Their prompts and decoding settings are unknown, so they are ranked separately from verified results.",
     ),
     "distribution": Text("모델 {n}개의 점수 분포", "Score distribution of {n} models"),
     "blind": Text("이미지·문서 없이", "without image or page"),

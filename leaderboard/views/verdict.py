@@ -65,11 +65,12 @@ def in_brief(profile: Profile, language: Language) -> str:
     if model.gpu_memory_gb:
         parts.append(f"GPU {model.gpu_memory_gb:.3g} GB")
     if profile.usd_per_1000:
-        parts.append(f"{text('cost_per_1000', language)}: {_prices(*profile.usd_per_1000)}")
+        parts.append(f"{text('cost_per_1000', language)}: {prices(*profile.usd_per_1000)}")
     return " · ".join(parts)
 
 
-def _prices(low: float, high: float) -> str:
+def prices(low: float, high: float) -> str:
+    """Format a range of prices in US dollars."""
     return f"${low:.2f}–{high:.2f}" if high > low else f"${low:.2f}"
 
 

@@ -14,12 +14,7 @@ from leaderboard.pages.site_files import site_map
 from leaderboard.web.address import PLACEHOLDER
 from leaderboard.web.kept_contents import KeptContents
 from leaderboard.web.page_routes import language_named, location_of
-from leaderboard.web.responses import (
-    located,
-    revalidated,
-    revalidated_content,
-    with_origin,
-)
+from leaderboard.web.responses import located, revalidated, revalidated_content, with_origin
 
 SVG = "image/svg+xml"
 
@@ -43,12 +38,10 @@ def picture_routes(board: LiveBoard) -> APIRouter:
             content: bytes | None = benchmark_card(view, name, language)
         elif name == "compare":
             content = comparison_card(view, models, language)
+        elif name == "overview":
+            content = overview_card(view, language)
         else:
-            content = (
-                overview_card(view, language)
-                if name == "overview"
-                else model_card(view, name.removeprefix("models/"), language)
-            )
+            content = model_card(view, name.removeprefix("models/"), language)
         if content is None:
             raise HTTPException(404, "no such picture")
         return revalidated_content(request, content, "image/png")

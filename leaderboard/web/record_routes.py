@@ -14,12 +14,7 @@ from leaderboard.facts.lineage import LINEAGE
 from leaderboard.facts.register import numbers, numbers_of_set
 from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.web.kept_contents import KeptContents
-from leaderboard.web.responses import (
-    JSON,
-    revalidated,
-    revalidated_content,
-    to_json,
-)
+from leaderboard.web.responses import JSON, revalidated, revalidated_content, to_json
 from submissions.records.result import EvalResult
 
 STATEMENT = "intoto"  # the format in a result's URL that returns its signed statement

@@ -9,13 +9,7 @@ from leaderboard.data.requests import queue_json, request_json
 from leaderboard.pages.feed import feed, feed_of_request
 from leaderboard.pages.page import versions
 from leaderboard.web.page_routes import language_named, location_of
-from leaderboard.web.responses import (
-    JSON,
-    located,
-    revalidated,
-    revalidated_content,
-    to_json,
-)
+from leaderboard.web.responses import JSON, located, revalidated, revalidated_content, to_json
 
 ATOM = "application/atom+xml; charset=utf-8"
 

@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 Inputs = Literal["image", "page"]
-ResultKind = Literal["verified", "reported"]  # measured here, or published by makers
+ResultKind = Literal["verified", "reported"]  # measured here, or published by others
 FloatPrecision = Literal["float32", "bfloat16", "float16"]
 Effort = Literal["low", "medium", "high"]  # reasoning effort
 Thinking = Literal["on", "off", Effort]

@@ -81,8 +81,9 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
     folder = machine.folder.resolve()
     steps: list[Step] = []
     kept: list[str] = []
+    written = _written(folder)
     files = _files(replace(machine, folder=folder))
-    changed = {name for name, content in files.items() if _changed_by_hand(folder / name, content)}
+    changed = {name for name, content in files.items() if _changed_by_hand(folder / name, content, written.get(name))}
     for name, content in files.items():
         path = folder / name
         present = path.read_text(encoding="utf-8") if path.exists() else None
@@ -92,7 +93,7 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
             steps.append(Step(f"write {path}", partial(_write, path, content)))
         elif name not in changed and not (name in TOGETHER and changed & {*TOGETHER}):
             steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif _written(folder).get(name) == _digest(content):
+        elif written.get(name) == _digest(content):
             kept.append(f"{path}, as it was changed by hand")
         else:
             by_hand = name if name in changed else " and ".join(one for one in TOGETHER if one in changed)
@@ -109,14 +110,17 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
     return Plan(steps, kept)
 
 
-def _changed_by_hand(path: Path, content: str) -> bool:
-    """Return whether a file has neither its new content nor the one that was written last. Raises SettingsError for a folder."""
+def _changed_by_hand(path: Path, content: str, written: str | None) -> bool:
+    """Return whether a file has neither its new content nor the one that was written last, which has the hash `written`.
+
+    Raises SettingsError for a folder.
+    """
     if path.is_dir():
         raise SettingsError(f"{path} is a folder, but a file of this name is needed")
     if not path.exists():
         return False
     present = path.read_text(encoding="utf-8")
-    return present != content and _digest(present) != _written(path.parent).get(path.name)
+    return present != content and _digest(present) != written
 
 
 def remembered_options(folder: Path) -> dict[str, Any]:
