@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice, pairwise, product
 
+from evaluator.benchmarks.scoring.names import places_in
 from evaluator.benchmarks.scoring.numerals import factor_of
-from evaluator.benchmarks.scoring.quantities import TIMES, Quantity, Stated, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantities import RATIO, TIMES, Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
@@ -29,7 +30,7 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
-    r"(?<![가-힣A-Za-z])(?:따라서|그러므로|그래서|결론은|결론적으로|결과적으로|종합하면|요약하면|고로|즉|therefore|thus|hence|so)(?![가-힣A-Za-z])|[∴⇒]",
+    r"(?<![가-힣A-Za-z])(?:따라서|그러므로|그래서|결론은|결론적으로|결과적으로|최종적으로|종합하면|요약하면|고로|즉|therefore|thus|hence|so)(?![가-힣A-Za-z])|[∴⇒]",
     re.IGNORECASE,
 )
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
@@ -41,12 +42,13 @@ _BARE = re.compile(
     r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=])*"
 )  # what may surround a value in a sentence that has nothing else
 _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
-_OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
+_OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|거나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
 _SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
 _SHOWS_WORKING = re.compile(r"[→+]")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
+_AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
 _ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
 _PERIODS = [re.compile(words) for words in (r"하루|일평균|일일", r"월평균|매월|한 달|매달", r"연간|연평균|매년|한 해")]
@@ -57,7 +59,7 @@ _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
 _OPPOSITES = [
     [re.compile(one), re.compile(other)]
     for one, other in (
-        ("상반기", "하반기"), ("오전", "오후"), ("남성|남자|남학생", "여성|여자|여학생"), ("수출", "수입(?!액?원)"), ("전입", "전출"), ("출생", "사망"),
+        ("상반기", "하반기"), ("오전", "오후"), ("남성|남자|남학생", "여성|여자|여학생"), ("수출", "수입(?!액?원)"), ("전입", "전출"), ("출생", "사망"), ("사망자", "부상자"), ("취업자", "실업자"), ("입국", "출국"), ("매출", "매입"), ("세입", "세출"),
         ("공립", "사립"), ("도시", "농촌"), ("입학", "졸업"), ("최고", "최저"), ("상위", "하위"), ("유료", "무료"), ("찬성", "반대"), ("신설", "폐지"),
     )
 ]  # fmt: skip
@@ -85,8 +87,10 @@ _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 # Separate working from the answer, and the answer from a remark or a comparison.
 _BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
-_COMPARISON = re.compile(r"(?<=[가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
-_COMPARES = re.compile(r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도")
+_COMPARISON = re.compile(r"(?<=[\d가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
+_COMPARES = re.compile(
+    r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도|미치지|미달|못 미"
+)
 
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
@@ -96,7 +100,7 @@ _OPERAND = re.compile(
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
 _EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without one of these, = only repeats a value
-_OPERATOR_AFTER = re.compile(r"[)\]}]*\s*(?:[-−–+*/×÷=<>≈→](?!\s*$)|(?:times|div)\b)")
+_OPERATOR_AFTER = re.compile(r"[)\]}]*\s*(?:[-−–+*×÷=<>≈→](?!\s*$)|/(?=\s*[\d(])|(?:times|div)\b)")  # not in 4.2권/명
 _OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")
 _JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")
 _ARITHMETIC = re.compile(
@@ -104,7 +108,9 @@ _ARITHMETIC = re.compile(
 )
 _CLAUSE = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
 _ASKS_TO_COMPARE = re.compile(r"보다|차이|차는|합하|합은|합이|더하|비교|곱하|나누|대비|증감|변화|각각")
-_CLAUSE_END = re.compile(r"(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=는데)(?:,\s|\s)")
+_CLAUSE_END = re.compile(
+    r"(?<=데)\s비해\s|(?<=반면)(?:에)?,?\s|(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=는데)(?:,\s|\s)"
+)
 _CUE = re.compile(
     r"합|차|총|모두|평균|비율|비중|가장|최[대소고저솟댓]|결과|반올림|계산|답|나누|빼|더하|증가|감소|됩니다|된다|되어"
 )
@@ -124,7 +130,7 @@ _DENIED_AFTER = re.compile(
 )
 _DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
 _BOUND_AFTER = re.compile(
-    r"\s?(?:이상|이하|미만|초과|이전|이후|[을를] (?:넘|초과)|[과와] 비슷|\s등\W*$|보다 (?:많|적|높|낮|크|작)|내외 또는|에 가깝|근처)"
+    r"\s?(?:[A-Za-zμ]{1,4}/?[a-z]{0,3}(?:세?제곱)?\s)?(?:이상|이하|미만|초과|이전|이후|[을를] (?:넘|초과)|[과와] 비슷|\s등\W*$|보다 (?:많|적|높|낮|크|작)|내외 또는|에 가깝|근처)"
 )
 _BOUND_BEFORE = re.compile(
     r"(?:최소|최대|적어도|많아야|[<>≤≥]|\b(?:at least|at most|(?:more|less|fewer) than|over|under))\s*$", re.IGNORECASE
@@ -189,7 +195,16 @@ def _means_another(question: str, gold: str, output: str) -> bool:
         return True
     if any(_differ(words, question, output) for words in (_DIRECTIONS, _HAVING)):
         return True
+    if _other_place(f"{question} {gold}", output):
+        return True
     return _other_label(question, output) or _other_subject(question, gold, output)
+
+
+def _other_place(known: str, output: str) -> bool:
+    """Return whether an output names places, and none of those of its question and gold answer: 대구 for 부산."""
+    asked = places_in(known)
+    given = places_in(output)
+    return bool(asked and given) and asked.isdisjoint(given)
 
 
 def _other_subject(question: str, gold: str, output: str) -> bool:
@@ -343,7 +358,7 @@ def asserted_quantities(
         asked: the quantities of the question
         wanted: the quantities of the gold answer, which help to recognize labels, roundings and omitted multipliers
     """
-    text = plain(output)
+    text = _AFTERTHOUGHT.sub(r"\1", plain(output))
     if (total := _total_of_parts(text)) and _is_among(total, wanted):
         return [total]
     passages = _explicit_passages(output, text, question, asked, wanted)
@@ -357,6 +372,8 @@ def asserted_quantities(
     scale = _SCALE.search(question)
     found = [_scaled(quantity, scale[1], wanted) if scale else quantity for quantity in dict.fromkeys(found)]
     found = [_in_percent(quantity, wanted) for quantity in found]
+    if any(quantity.unit in ("%p", RATIO) for quantity in found):  # of the percentages beside it
+        found = [quantity for quantity in found if quantity.unit != "%"]
     exact = [quantity for quantity in found[:MAX_VALUES] if _is_among(quantity, wanted)]
     if exact and "(" in text and not _EITHER.search(text):
         found = [quantity for quantity in found if quantity in exact or not _is_rounding(quantity, wanted)]
@@ -399,7 +416,8 @@ def _explicit_passages(
             return [bold[-1]]
     if not places or len(scan(text)) > MAX_UNMARKED_QUANTITIES:
         return []
-    remark = next((place for place in places[1:] if _REMARK.match(sentences[place])), len(sentences))
+    is_remark = [bool(_REMARK.match(one)) or _only_compares(question, one) for one in sentences]
+    remark = next((place for place in places[1:] if is_remark[place]), len(sentences))
     before_remark = [sentences[place] for place in places if place < remark]
     return [(passage, None) for passage in _unmarked_passages(before_remark, question)]
 
@@ -418,6 +436,14 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     if len(sentences) > 2 and not (_CUE.search(sentences[-1]) or _EQUATION.search(sentences[-1])):
         return []  # a list of rows
     return [sentences[-1], *(one for one in bare if one != sentences[-1])]
+
+
+def _only_compares(question: str, sentence: str) -> bool:
+    """Return whether a sentence compares the answer with another row: 2018년(3,274mg)보다 늘었습니다."""
+    if _ASKS_TO_COMPARE.search(question):
+        return False
+    values = [stated for stated in scan(sentence) if stated.quantity.unit != "년"]
+    return any(_is_compared(sentence, stated) for stated in values[:2])
 
 
 def _overlap(sentence: str, question: str) -> int:

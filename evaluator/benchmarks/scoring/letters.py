@@ -37,7 +37,7 @@ _NOUN_BEFORE = re.compile(
 
 # Places of an answer, most reliable first.
 _MARKER = re.compile(
-    r"(?:(?<![가-힣])(?:최종\s?)?(?:정답|답변|답)|(?:final |correct )?answer|correct (?:choice|option))(?:은|는|이|:|=|\s|is\b|옵션|선택지)*",
+    r"(?:(?<![가-힣])(?:최종\s?)?(?:정답|답변|답)|(?:final |correct )?answer|correct (?:choice|option|statement|description))(?:은|는|이|:|=|\s|is\b|옵션|선택지)*",
     re.IGNORECASE,
 )
 _DIRECT = re.compile(r"[\s(\[*\"'“‘]*([A-Da-d])(?![A-Za-z'’])")
@@ -57,7 +57,7 @@ _MARKED_OUT = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")
 _CLOSING_MARKS = r"[)\]*\"']*(?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
 # Follows a letter that is one of several candidates, as in "A 또는 B", "A, B", "A B C D".
 _ANOTHER_CANDIDATE = re.compile(
-    rf"{_CLOSING_MARKS}\s*(?:(?:또는|혹은|아니면|내지|이?나|및|와|과|—|[,/~|·&-]|or\b|and\b)\s*)+[(\[*\"']*[A-D](?![A-Za-z가-힣])(?!{_CLOSING_MARKS}\s*중)"
+    rf"{_CLOSING_MARKS}\s*(?:(?:또는|혹은|아니면|내지|이?나|및|와|과|—|[,/~|·&]|(?<!\n)-|or\b|and\b)\s*)+[(\[*\"']*[A-D](?![A-Za-z가-힣])(?!{_CLOSING_MARKS}\s*중)"
     rf"|{_CLOSING_MARKS}\s*(?:(?:또는|혹은|아니면|이?나|or\b)\s*)+[(\[*\"']*[A-D](?![A-Za-z])"
     r"|\)\s*\([A-D]\)"
     rf"|{_CLOSING_MARKS}(?:\s+[(\[*\"']*[A-D](?![A-Za-z]){_CLOSING_MARKS})+\s*(?:\Z|\n)",
@@ -79,7 +79,8 @@ _DENIED_AFTER = re.compile(
 )
 _DENIED_IN_CLAUSE = re.compile(
     r"[)\]*\"'\s|:]{0,6}(?:번|은|는|이|가|도)[^A-D.\n,;]{0,40}?(?:맞지 않|옳지 않|틀리|틀립|틀렸|다릅|다르|일치하지|부합하지|아닙|오답|잘못|거짓|반대)"
-    r"|\s(?:is|was|are|cannot|can't|does|doesn't|did|has)\b[^A-D.\n,;]{0,30}?(?:false|incorrect|wrong|not\b|n't\b|cannot|contradict)"
+    r"|\s(?:is|was|are|cannot|can't|does|doesn't|did|has)\b[^A-D.\n,;]{0,30}?(?:false|incorrect|wrong|not\b|n't\b|cannot|contradict|ruled out|eliminated)"
+    r"|\s(?:can't|cannot|doesn't|does not|isn't)\s(?!be ruled|be excluded)"
     r"|[\s|:)]{0,6}(?:[❌✗✘×]|\(X\)|불일치|부적합)",
     re.IGNORECASE,
 )

@@ -31,10 +31,12 @@ COUNTRIES = {
 PLACES = {
     "서울": "seoul", "부산": "busan", "인천": "incheon", "대구": "daegu", "대전": "daejeon", "광주": "gwangju", "울산": "ulsan", "세종": "sejong",
     "경기": "gyeonggi", "강원": "gangwon", "충북": "chungbuk", "충남": "chungnam", "전북": "jeonbuk", "전남": "jeonnam", "경북": "gyeongbuk",
-    "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
+    "경남": "gyeongnam", "제주": "jeju", "수원": "suwon", "강원특별자치": "gangwon", "제주특별자치": "jeju", "전북특별자치": "jeonbuk",
+    "충청북": "chungbuk", "충청남": "chungnam", "전라북": "jeonbuk", "전라남": "jeonnam", "경상북": "gyeongbuk", "경상남": "gyeongnam",
 }  # fmt: skip
 SPELLINGS = {
     "aluminium": "aluminum", "colour": "color", "grey": "gray", "fibre": "fiber", "centre": "center", "tyre": "tire", "labour": "labor",
+
 }  # fmt: skip
 QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 FRACTIONS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5}
@@ -52,6 +54,13 @@ _MONTH = re.compile(
     re.IGNORECASE,
 )
 _YEAR_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
+_GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE)
+_GASES = {"carbon dioxide": re.compile(r"\bco2\b", re.IGNORECASE), "methane": re.compile(r"\bch4\b", re.IGNORECASE)}
+_DATE = re.compile(  # 23 March 2021, 2021-03-23
+    rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month>{'|'.join(MONTHS)}),?\s(?P<year>(?:19|20)\d\d)"
+    rf"|(?P<year2>(?:19|20)\d\d)(?:-(?P<number>\d\d)-|년\s(?P<month2>{'|'.join(MONTHS)})\s?)(?P<day2>\d{{1,2}})(?:일|(?!\d))",
+    re.IGNORECASE,
+)
 _COUNTRY = re.compile(
     r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z$])",
     re.IGNORECASE,
@@ -60,12 +69,15 @@ _PERIOD = re.compile(
     r"(?:\b(?:from|between)\s+)?(?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?(?:부터|에서|to|and|until|through|–|—|~|-|−)\s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?",
     re.IGNORECASE,
 )
-_PLACE = re.compile(rf"(?<![가-힣])({'|'.join(PLACES)})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?![가-힣]{{2,}})")
+_PLACE = re.compile(
+    rf"(?<![가-힣])({'|'.join(sorted(PLACES, key=len, reverse=True))})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?![가-힣]{{2,}})"
+)
 _AND_MORE = re.compile(
     r"(?<!\d)(\d{1,4})\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)",
     re.IGNORECASE,
 )
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
+_HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)
 _FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)
 _AGES = re.compile(
     r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])",
@@ -78,21 +90,33 @@ _QUARTER = re.compile(
 _PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
 _TENS_WORD = re.compile(rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
+# Before a number word that counts what was named already: the two firms, these three.
+_KNOWN = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
 
 
 def one_form(text: str) -> str:
     """Return a text with months, places, periods and open ranges in the form in which they are compared."""
     text = _MONTH.sub(_month, text)
+    text = _DATE.sub(_date, text)
+    text = _GENERATION.sub(r"gen \1", text)
+    for gas, formula in _GASES.items():
+        text = formula.sub(gas, text)
     text = _YEAR_MONTH.sub(r"\2 \1", text)
     text = _COUNTRY.sub(_country, text)
     text = _PLACE.sub(lambda match: PLACES[match[1]], text)
     text = _RANGE_DASH.sub("-", text)
+    text = _HALF.sub("1/2 ", text)
     text = _FRACTION_WORD.sub(_fraction, text)
     text = _AGES.sub(r"\1-\2", text)
     text = _QUARTER.sub(_quarter, text)
     text = _PERIOD.sub(_period, text)
     text = _AND_MORE.sub(r"\1+", text)
     return _PER.sub(" per ", text)
+
+
+def places_in(text: str) -> set[str]:
+    """Return the places in Korea that a text names in Hangul, each in Latin letters."""
+    return {PLACES[match[1]] for match in _PLACE.finditer(text)}
 
 
 def _country(match: re.Match[str]) -> str:
@@ -121,6 +145,13 @@ def _month(match: re.Match[str]) -> str:
     return next(month for month in MONTHS if month.startswith(match[1][:3].lower()))
 
 
+def _date(match: re.Match[str]) -> str:
+    """Return a date as `march 23, 2021`."""
+    month = match["month"] or match["month2"] or MONTHS[min(12, max(1, int(match["number"]))) - 1]
+    day = int(match["day"] or match["day2"])
+    return f"{month.lower()} {day}, {match['year'] or match['year2']}"
+
+
 def _tens(match: re.Match[str]) -> int:
     ones = NUMBERS.index(match[2].lower()) if match[2] else 0
     return 10 * (2 + TENS.index(match[1].lower())) + ones
@@ -130,7 +161,10 @@ def number_words_as_digits(text: str) -> str:
     """Return an English text with number words as digits. `one` is kept beside other numbers, where it rarely is a number."""
     text = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
     has_digits = bool(re.search(r"\d", text)) or len(_NUMBER_WORD.findall(text)) > 1
-    return _NUMBER_WORD.sub(
-        lambda match: match[0] if has_digits and match[0].lower() == "one" else str(NUMBERS.index(match[0].lower())),
-        text,
-    )
+
+    def in_digits(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        is_no_value = has_digits and (word == "one" or _KNOWN.search(text, max(0, match.start() - 8), match.start()))
+        return match[0] if is_no_value else str(NUMBERS.index(word))
+
+    return _NUMBER_WORD.sub(in_digits, text)

@@ -35,6 +35,7 @@ _HANGUL = re.compile(
     (?:
         [{_ONE}] (?=\s?(?:{_CLEAR_UNIT}))              # 삼 퍼센트, 오개월
       | [{_ONE.replace("이", "")}] (?=\s{_LAST_UNIT})   # 답은 삼 명입니다
+      | 만\s?[천백] (?=\s(?:{_UNIT})(?!이라|상|하))      # 만 천 톤
       | (?=[{_ANY}]{{2}}|[{_ANY}]\s[{_ANY}])            # 이만 칠천 명: two letters or more,
         (?=[십백천만억조\s]{{0,6}}[{_ONE}])              # one of which is a digit,
         [{_ANY}]+ (?:\s[{_ANY}]+){{0,4}}
@@ -43,8 +44,8 @@ _HANGUL = re.compile(
     """,
     re.VERBOSE,
 )
-_COUNTED = re.compile(
-    rf"(?<![가-힣])({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
+_COUNTED = re.compile(  # 두 곳, 삼백열두 명
+    rf"(?<![가-힣])((?:[{_ONE}]?[만천백]\s?){{0,4}})({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
 )
 _NONE = re.compile(r"(?<![가-힣])(?:하나|한\s?(?:곳|개|건|해|명|번|차례|가지))도\s없(?:습니다|다|음|었\S*)?")
 _SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")
@@ -54,6 +55,7 @@ _COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")
 _MINUS_WORD = re.compile(
     r"(?:마이너스|영하|\bminus|\bnegative)\s?(?:\(\s?[-−–]\s?\))?\s?(?=[\d.$₩])|\(\s?[-−–]\s?\)\s?(?=\d)", re.IGNORECASE
 )
+_YEARS_AND_MONTHS = re.compile(r"(?<![\d.,])(\d{1,2})\s?년\s?(\d{1,2})\s?개월")
 _TILDE = re.compile("[∼〜～]")
 _DURATION = re.compile(
     r"(?<![\d.,])(\d{1,4})\s?(?:시간|hours?|hrs?|h)\s?(?:and\s)?(\d{1,2}(?:\.\d+)?)\s?(?:분|minutes?|mins?|m)(?![A-Za-z])"
@@ -71,10 +73,11 @@ def in_digits(text: str) -> str:
     text = _MINUS_WORD.sub(" -", text)
     text = _DASH_SIGN.sub("-", text)
     text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
+    text = _YEARS_AND_MONTHS.sub(lambda match: f"{12 * int(match[1]) + int(match[2])}개월", text)
     text = _FIRST.sub("1번째", text)
     text = _NONE.sub("0", text)
     text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < 50 else '19'}{match[1]}년", text)
-    text = _COUNTED.sub(lambda match: f"{COUNTS[match[1]]}{'곳' if match[2] == '군데' else match[2]}", text)
+    text = _COUNTED.sub(_counted, text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)
 
@@ -82,6 +85,12 @@ def in_digits(text: str) -> str:
 def factor_of(words: str) -> int:
     """Return the product of multipliers: 백만 is 1,000,000."""
     return math.prod(MULTIPLIERS[word] for word in words)
+
+
+def _counted(match: re.Match[str]) -> str:
+    """Return a native number and its counter in digits: 두 곳 is 2곳, 삼백열두 명 is 312명."""
+    counter = "곳" if match[3] == "군데" else match[3]
+    return f"{_hangul_value(match[1]) + COUNTS[match[2]]}{counter}"
 
 
 def _hangul_value(text: str) -> int:

@@ -32,6 +32,14 @@ class Quantity(NamedTuple):
         units = {self.unit, other.unit}
         return len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units == TIMES
 
+    def in_unit(self, unit: str) -> "Quantity":
+        """Return the same length, weight, area or volume in another unit, or the quantity itself if that is not possible."""
+        own = MEASURES.get(self.unit)
+        other = MEASURES.get(unit)
+        if own is None or other is None or own[0] != other[0]:
+            return self
+        return self._replace(value=Decimal(self.value) * own[1] / other[1], unit=unit)
+
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
         some = MEASURES.get(self.unit)
@@ -98,6 +106,11 @@ _UNIT = re.compile(
     rf"\s?((?:{_SPELLINGS})(?:(?<![A-Za-z])|(?![A-Za-z]))|(?-i:[WJV])(?![A-Za-z])|(?<=\d)(?-i:A)(?![A-Za-z]))",
     re.IGNORECASE,
 )
+RATIO = ":"  # the unit of 7:3
+_RATIO = re.compile(
+    rf"(?<![\d:.,])(\d{{1,3}}(?:\.\d{{1,3}})?)(?::|\s:\s|\s대\s)([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)(?![\d:,.%]|{_UNIT.pattern})",
+    re.IGNORECASE,
+)
 _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
     rf"(?<=\d)\s?\(\s?(?:단위\s?:\s?)?((?:{_MULTIPLIER}){{0,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')}))\s?\)"
 )
@@ -125,8 +138,8 @@ _LATEX_WORDS = (
 _LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
 # Words that give a quantity its sense. After 로 or 으로 stands the level that was reached, which has none.
 _SENSES = {
-    "-": r"감소|하락|줄|축소|떨어|내려|낮아|적자|손실|decreas|declin|drop|fall|fell|lower\b",
-    "+": r"증가|상승|늘|확대|올라|올랐|높아|흑자|성장|increas|rise|rose|grew|growth|higher\b",
+    "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|적자|손실|decreas|declin|drop|fall|fell|lower\b",
+    "+": r"증가|증액|상승|늘|확대|올라|올랐|높아|흑자|성장|increas|rise|rose|grew|growth|higher\b",
     "이상": r"이상", "이하": r"이하", "미만": r"미만", "초과": r"초과",
 }  # fmt: skip
 _SENSE_AFTER = re.compile(
@@ -156,6 +169,7 @@ _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
     rf"\(((?:{_MULTIPLIER}){{1,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')})?)\)\s?[:은는]\s?({_NUMBER})(?!\s?(?:{_MULTIPLIER}|[가-힣%]))"
 )
 _MARKUP = re.compile(r"[*_`$\\]")
+_CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)
 _LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
 
 
@@ -194,6 +208,10 @@ def scan(text: str) -> tuple[Stated, ...]:
             value = value + more
             lowest = lower
             position = part.end()
+        if ratio := _RATIO.match(text, match.start()):
+            found.append(Stated(Quantity(Decimal(ratio[1]) / Decimal(ratio[2]), RATIO), ratio.start(), ratio.end()))
+            position = ratio.end()
+            continue
         if unit := _UNIT.match(text, position):
             position = unit.end()
         sense = _sense(text, match.start(), position)
@@ -223,6 +241,7 @@ def plain(text: str) -> str:
     A unit in brackets moves behind its number, and English multipliers and units are translated.
     """
     if not unicodedata.is_normalized("NFKC", text):
+        text = _CIRCLED_NUMBER.sub("", text)
         for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
             text = text.replace(square, spelled)
         text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
-from evaluator.benchmarks.scoring.names import MONTHS
+from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
-from evaluator.benchmarks.scoring.stated_answer import stated_answer
+from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 _MARKED = re.compile(
@@ -22,20 +22,23 @@ _UNKNOWN = re.compile(
     r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
     r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별|특정|계산)(?:(?:이|은|는)? ?불가|하기(?:는|가)?\s?(?:어렵|힘들|불가))"
     r"|(?:나타나|나와|적혀|실려|들어|쓰여|그려져)\s?있지\s?않|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
-    r"|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
+    r"|답변?(?:을|를)?\s?(?:드리기|하기)?\s?(?:어렵|힘들)|(?:존재하지|싣고 있지|담고 있지)\s?않|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
     r"|\b(?:does|do|did)(?: not|n't) (?:\w+ )?(?:provide|show|give|contain|include|state|mention|specify|list|report|indicate|say)"
     r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
     re.IGNORECASE,
 )
 _ENDING = re.compile(
-    r"(?:입니다|이다|임|이에요|예요|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다)?)$"
+    r"(?:입니다|이다|임|이에요|예요|이?랍니다|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다|(?:소개되어|적혀|나와|표시되어|기재되어|나타나)있습니다)?)$"
 )
 _ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급|광역시|특별시|특별자치시|특별자치도)$")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도읍면])$")  # 해남 is 해남군
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
-_EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
+_CONCLUDES = re.compile(r"(?:따라서|그러므로|그래서|그러니|즉|결국|결론적으로|종합하면)[,\s]+")
+_YEAR_IN_FRONT = re.compile(r"((?:19|20)\d\d년)\s?\(([^()]*)\)")
+_HANGUL = re.compile(r"[가-힣][가-힣\d· ]*")
+_DENIES = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
 WAY_LENGTH = 14  # characters after 가장 or 두 번째 in which its adjective stands
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
@@ -53,6 +56,7 @@ _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d년")
 _TWO_DIGITS = re.compile(r"\A\W{0,3}(\d\d)년(?=\W|\Z|입니다|이다)")  # 19년, in quotation marks or not
 _OWN_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")
+_NONE = re.compile(r"(?:한\s?\S{1,3}도\s|하나도\s)?없(?:음|습니다|다|어요)")  # for 0곳
 _SHRANK = re.compile(r"감소|줄었|줄어|하락")
 _GREW = re.compile(r"증가|늘었|늘어|상승")
 
@@ -91,7 +95,7 @@ def abstains(question: str, output: str) -> bool:
 def _about(asked: Sequence[Quantity], text: str) -> Iterator[str]:
     """Yield the clauses of a text that are not about another year than the question's."""
     years = {one.value for one in asked if one.unit == "년"}
-    for clause in re.split(r"(?<=[.!?])\s|,\s|[\n;()]", text):
+    for clause in re.split(r"(?<=[.!?])\s|,\s|[\n;()]", _YEAR_IN_FRONT.sub(r"\1 \2", text)):
         named = {one.value for one in quantities(clause) if one.unit == "년"}
         if named <= years or not years:
             yield clause
@@ -107,17 +111,21 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     text = _NESTED.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
     bold = set(map(folded, _BOLD.findall(visible(output))))
     text = plain(text).strip()
-    if _EITHER.search(text):
+    if EITHER.search(text):
         return False
     if bold == {folded(gold)} or ("유일" in question and re.search(rf"(?<![가-힣]){re.escape(gold)}만\s", text)):
         return True
+    if not _DENIES.search(text) and set(map(folded, _HANGUL.findall(final_text(output)))) == {folded(gold)}:
+        return True  # in a sentence in English
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and _LIST_MARK.match(lines[-1]):
         return False  # a list of names
     if _concludes(question, gold, text):
         return True
     line = _LIST_MARK.sub("", lines[-1]).strip(" *_`\"'“”") if lines else ""
-    sentence = re.split(r"(?<=[다요])\.\s", line)[0]
+    first, *others = re.split(r"(?<=[다요])[.!]\s", line.rpartition("→")[2].strip())
+    conclusion = _CONCLUDES.match(others[-1]) if others else None
+    sentence = others[-1][conclusion.end() :] if conclusion else first
     superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if superlative:
         return superlative[1] in question
@@ -126,7 +134,7 @@ def matches_name(question: str, gold: str, output: str) -> bool:
         words.pop()
     given = _ENDING.sub("", folded("".join(words)))
     wanted = folded(gold)
-    if given == _DISTRICT.sub("", wanted):
+    if given == _DISTRICT.sub("", wanted) or (places_in(given) and one_form(given) == one_form(wanted)):
         return True
     bare_gold = folded("".join(word for word in gold.split() if word[:2] not in question))
     if bare_gold and given == bare_gold:
@@ -174,7 +182,7 @@ def _gives_name(gold: str, clause: str) -> bool:
         rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"
     )
     predicate = re.compile(
-        rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\))?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|으로|로)?[\s.]*$"
+        rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\))?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)?[\s.!]*$"
     )
     return bool(subject.search(clause) or predicate.search(clause))
 
@@ -189,12 +197,13 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     """Return whether all quantities that an output asserts are within the tolerance. There must be one or two."""
     value, margin = reading
     text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _OWN_ERROR.sub("", without_remarks(final_text(output))))
-    if _EITHER.search(text) or _BOUND.search(text):
+    if EITHER.search(text) or _BOUND.search(text):
         return False
     asserted = asserted_quantities(text, question, quantities(question), [value])
+    given = [quantity.in_unit(value.unit) for quantity in asserted]
     near = [
         abs(Decimal(one.value) - value.value) <= margin.value and Quantity(value.value, one.unit).agrees(value)
-        for one in asserted
+        for one in given
     ]
     return 1 <= len(near) <= 2 and all(near)
 
@@ -206,7 +215,9 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
         text = _TWO_DIGITS.sub(rf"{gold[:2]}\1년", text)
     if ("늘었습니까" in question and _SHRANK.search(text)) or ("줄었습니까" in question and _GREW.search(text)):
         return 0.0
+    if _NONE.fullmatch(text) and quantities(gold)[0].value == 0:
+        return 1.0
     return max(
         strict_f1(question, gold, text),
-        0.0 if _EITHER.search(text) else strict_f1(question, gold, without_remarks(text)),
+        0.0 if EITHER.search(text) else strict_f1(question, gold, without_remarks(text)),
     )

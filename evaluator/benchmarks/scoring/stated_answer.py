@@ -14,7 +14,7 @@ MAX_JSON = 20_000  # characters; a longer output is not read as JSON
 ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답", "최종 답", "result", "value")
 
 # Says that an output offers alternatives.
-EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|either", re.IGNORECASE)
+EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|이거나|둘\s?중\s?하나|either", re.IGNORECASE)
 
 # Wrappers.
 _END_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:eos|end_of_turn|start_of_turn)>")

@@ -23,7 +23,7 @@ from evaluator.benchmarks.scoring.chart_answers import (
     mostly_digits,
 )
 from evaluator.benchmarks.scoring.letters import asserted_letters
-from evaluator.benchmarks.scoring.names import SPELLINGS, number_words_as_digits, one_form
+from evaluator.benchmarks.scoring.names import COUNTRIES, SPELLINGS, number_words_as_digits, one_form
 from evaluator.benchmarks.scoring.numerals import factor_of, in_digits
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, scan
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
@@ -40,22 +40,44 @@ _ANSWER = re.compile(
     r"(?:answer|정답|(?<![가-힣])답)\W{0,4}(?:is\b|:|은|는|=)[\s*:(\"'\[]{0,4}([^\n]*?)(?:\.\s|\.?$|\n)",
     re.IGNORECASE | re.MULTILINE,
 )
-_CONCLUSION = re.compile(r"(?:\b(?:therefore|thus|hence|so)\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE)
+_CONCLUSION = re.compile(
+    r"(?:\b(?:therefore|thus|hence)\b|(?:^|[.,;:!?]\s?)so\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE
+)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 _SLASH = r"(?<!\d)(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
 _SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
 _HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\w)|\n+")
+# Begins a sentence about another time or other rows than the answer's, unless the question names that time too.
+_ELSEWHERE = re.compile(
+    r"(?:the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|meanwhile|later|earlier|previously"
+    r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
+    re.IGNORECASE,
+)
+_UNDECIDED = re.compile(
+    r"\b(?:could|might|may) (?:also|equally|just as well|as well) be\b|\b(?:not possible|impossible|unable|hard|difficult) to (?:tell|say|determine|know)\b"
+    r"|\b(?:cannot|can't|could not) (?:be )?(?:tell|determined?|say|known?|identify|identified)\b",
+    re.IGNORECASE,
+)
+# A name and its other form in brackets: AWS (Amazon Web Services), 브라질 (Brazil).
+_TWO_FORMS = re.compile(
+    r"((?:[A-Z][\w.&'-]*|(?<![\d가-힣])[가-힣]+)(?:\s(?:of\s|and\s|&\s)?[A-Z][\w.&'-]*){0,4})\s?\(([^()\d\n]+)\)"
+)
+_BASE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")
+_VALUE_OF_NAME = re.compile(r",\s?(?:at\s|with\s|약\s)?[$€£₩]?\d[^,]*$")
+_RUNNER_UP = re.compile(
+    r"\s(?:is|was|comes?|came|ranks?|ranked|follows?|followed|placed|takes?|took)\b[^.,;]{0,20}\b(?:second|third|next|behind|runner)\b"
+)
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
-    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b"
+    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b"
 )
 _DENIAL = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
 )
 _DENIED_AFTER = re.compile(r"\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니")
 _FUNCTION_WORD = re.compile(
-    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by)\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
+    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
 _LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
@@ -67,10 +89,19 @@ _POLARITY = re.compile(
 )
 _SO = re.compile(r"(?:\b(?:so|therefore|thus|hence)\b|따라서|그러므로|→)[,:]?\s", re.IGNORECASE)
 
+_ACCENT = re.compile("[\u0300-\u036f]")
+
 # Values.
+_ASKS_AMOUNT = re.compile(
+    r"\bhow (?:many|much)\b|\b(?:price|cost|amount|number|value|population|average|total|sales|revenue)\b",
+    re.IGNORECASE,
+)
+_ASKS_TIME = re.compile(r"\b(?:years?|when|dates?|months?)\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")
 _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn": "십억", "t": "조", "tn": "조"}
 _LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
+_VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")
+_ONLY_VALUE_IN_BRACKETS = re.compile(r"((?:^|[.;,])[^\d.;,()]*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE)
 _CLAUSE_END = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
 _ASKS_TO_COMPARE = re.compile(
     r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|f[ae]ll|gain\w*)\b",
@@ -123,7 +154,8 @@ _ITEM_WORD = re.compile(
     re.IGNORECASE,
 )
 _VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
-_OTHER_ITEM = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+|\d+(?![\d%])")
+_COUNTRY_NAME = re.compile(rf"\b(?:{'|'.join(COUNTRIES)})\b")  # as `one_form` writes them
+_OTHER_ITEM = re.compile(r"(?:(?<=[a-z,;]\s)|(?<=\n)\s*)[A-Z][A-Za-z]+|\d+(?![\d%])")
 _EXCLUDES = re.compile(r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
 _COMMA = r",(?!\d{3})"
 _LIST_SEPARATORS = (
@@ -145,7 +177,7 @@ _LIST_SEPARATORS = (
 
 def strict_match(question_type: int, answer: str, response: str, question: str = "") -> bool:
     """Return whether the final answer of a response is right. An empty response is always wrong."""
-    response = one_form(stated_answer(response))
+    response = one_form(_in_form_of(answer, stated_answer(response)))
     if not response:
         return False
     if question_type in CHOICES:
@@ -156,9 +188,10 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return _polarity(_after_marker(response)) is is_yes
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
         return _same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
-    passage = _last_labelled_line(question, response)
+    passage = _labelled_line(question, response)
     if passage is None:
-        passage = final_passage(_without_alternative_words(response) if _is_value(answer) else response)
+        is_value = _is_value(answer)
+        passage = final_passage(question, _without_alternative_words(response) if is_value else response, is_value)
     if passage is None:
         return _folded(answer) == _folded(response)
     if _RATIO.fullmatch(answer.strip()):
@@ -167,9 +200,18 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _is_value(answer)):
         return _same_value(question, answer, passage, tolerance)
     if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
-        names = bool(re.search(r"[^\W\d_]", answer)) and _gives_answer(answer, passage)
+        names = bool(re.search(r"[^\W\d_]", answer)) and _gives_answer(question, answer, passage)
         return names or _same_value(question, answer, passage, tolerance)
-    return _gives_answer(answer, passage)
+    return _gives_answer(question, answer, passage)
+
+
+def _in_form_of(answer: str, response: str) -> str:
+    """Return a response in which a name that stands beside the answer's form of it is replaced by that: AWS (Amazon Web Services)."""
+
+    def one_name(match: re.Match[str]) -> str:
+        return str(match[2]) if _folded(match[2]) == _folded(answer) else match[0]
+
+    return _TWO_FORMS.sub(one_name, response) if "(" in response else response
 
 
 def _polarity(text: str) -> bool | None:
@@ -182,8 +224,10 @@ def _polarity(text: str) -> bool | None:
 
 
 def _after_marker(response: str) -> str:
-    """Return what follows the last marker of an answer, or the whole response."""
-    marked = list(_ANSWER.finditer(response)) if len(response) <= MAX_LENGTH else []
+    """Return what follows the last marker of an answer or is in a box, or the whole response."""
+    if len(response) > MAX_LENGTH:
+        return response
+    marked = list(_BOXED.finditer(response)) or list(_ANSWER.finditer(response))
     return response[marked[-1].start(1) :] if marked else response
 
 
@@ -191,9 +235,14 @@ def _is_value(answer: str) -> bool:
     return mostly_digits(answer) or bool(re.match(r"[-−–△▲]?\s?[$€£₩]?\d", answer.strip()))
 
 
-def _last_labelled_line(question: str, response: str) -> str | None:
-    """Return the last of a few lines `label: value` if its label alone has words of the question."""
+def _labelled_line(question: str, response: str) -> str | None:
+    """Return the value of the first line, or the last of a few lines, `label: value` if its label has words of the question."""
     lines = [line for line in response.splitlines() if line.strip()]
+    first = lines[0].partition(":")[0]
+    name = lines[0].partition(":")[2]
+    is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
+    if len(lines) > 1 and is_name and _words(first) and _words(first) <= _words(question):
+        return name
     if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
         return None
     *others, last = (_words(line.partition(":")[0]) & _words(question) for line in lines)
@@ -205,34 +254,49 @@ def _without_alternative_words(response: str) -> str:
     return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
 
 
-def final_passage(response: str) -> str | None:
+def final_passage(question: str, response: str, is_value: bool) -> str | None:
     """Return the part of a response that gives its answer, or None if the response is a list of candidates.
 
     It follows a marker or a conclusion, or is the only passage in bold, a first sentence that is nothing but an answer, or the
-    last sentence.
+    last sentence that is not about another time.
     """
     if len(response) > MAX_LENGTH:
         return None
     if boxed := [str(match[1]) for match in _BOXED.finditer(response)]:
         return boxed[0] if len(set(map(_folded, boxed))) == 1 else None
-    if marked := [str(match[1]) for match in _ANSWER.finditer(response)]:
+    if marked := [str(match[1]) for match in _ANSWER.finditer(response) if re.search(r"\w", match[1])]:
         return marked[-1] if len(set(map(_folded, marked))) == 1 and not EITHER.search(marked[-1]) else None
     if (concluded := _CONCLUSION.search(_last_line(response))) and not EITHER.search(concluded[1]):
-        return str(concluded[1])
+        return _SENTENCE_END.split(concluded[1])[0]
+    response = _with_values_of_remarks(response) if is_value else response
     response = _without_remarks(response)
     bold = set(re.findall(r"\*\*(.+?)\*\*", response))
     if len(bold) == 1:
         return str(bold.pop())
-    if bold or EITHER.search(response):
+    if bold or EITHER.search(response) or _UNDECIDED.search(response):
         return None
     sentences = [one.strip() for one in _SENTENCE_END.split(response) if one.strip()]
     if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
         return sentences[0]
     for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
         parts = separator.split(response)
+        if len(parts) > 1 and len(set(map(_folded, parts))) == 1:  # repeats one answer
+            return parts[0]
         if len(parts) > most and all(map(_is_candidate, parts)):
             return None
-    return sentences[-1]
+    return _at_asked_time(question, sentences)[-1]
+
+
+def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
+    """Return sentences without those after the first that are about other rows, or another time than the question names."""
+    if _ASKS_TO_COMPARE.search(question):
+        return sentences
+    kept = [sentences[0]]
+    for sentence in sentences[1:]:
+        elsewhere = _ELSEWHERE.match(sentence)
+        if elsewhere is None or (elsewhere["year"] and elsewhere["year"] in question):
+            kept.append(sentence)
+    return kept
 
 
 def _is_candidate(part: str) -> bool:
@@ -260,6 +324,13 @@ def _without_remarks(response: str) -> str:
     return text if re.search(r"\w", text) else response
 
 
+def _with_values_of_remarks(response: str) -> str:
+    """Return a response with the text of its brackets, if only one has a value and its clause has no other: half (50 %)."""
+    if len(_VALUE_IN_BRACKETS.findall(response)) > 1:
+        return response
+    return _ONLY_VALUE_IN_BRACKETS.sub(r"\1 \2 ", response)
+
+
 def _main_part(passage: str, has_answer: re.Pattern[str]) -> str:
     """Return a passage up to the first aside after text that may be the answer, which `has_answer` matches."""
     for aside in _ASIDE.finditer(passage):
@@ -268,11 +339,13 @@ def _main_part(passage: str, has_answer: re.Pattern[str]) -> str:
     return passage
 
 
-def _gives_answer(answer: str, passage: str) -> bool:
+def _gives_answer(question: str, answer: str, passage: str) -> bool:
     """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if _folded(answer) == _folded(passage):
         return True
     answer = one_form(answer).lower().strip()
+    if not re.search(r"\d", answer):
+        passage = _VALUE_OF_NAME.sub("", passage)
     passage = _main_part(one_form(passage).lower().partition(" — ")[0], re.compile(r"\w")).strip(" .*()[]\"'")
     if _folded(answer) == _folded(passage):
         return True
@@ -283,6 +356,8 @@ def _gives_answer(answer: str, passage: str) -> bool:
     before = passage[: found.start()]
     after = passage[found.end() :]
     if _DENIAL.search(before) or _DENIED_AFTER.match(after):
+        return False
+    if (runner_up := _RUNNER_UP.match(after)) and runner_up[0].split()[-1] not in question.lower():
         return False
     others = len(before.split()) + len(after.split())
     is_listed = _LISTED_BEFORE.search(before) or _LISTED_AFTER.match(after)
@@ -295,7 +370,7 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
     Years must be exact, and a factor such as K or M counts, unless the question asks in it. `%` may be missing.
     """
     if not re.search("[0-9]", answer):
-        return _gives_answer(answer, passage)
+        return _gives_answer(question, answer, passage)
     if _other_currency(answer, passage):
         return False
     if _folded(answer) == _folded(passage):  # Q3 2020, 12K, 1/3
@@ -305,13 +380,18 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
         return False
     if "%" in answer and (fractions := _FRACTION.findall(passage)):
         return all(_is_share(wanted[-1], *pair) for pair in fractions) and _only_share(passage, wanted[-1])
-    if _YEAR.fullmatch(answer.strip()):
+    if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
         text = _readable(passage)
         given = [one for one in _asserted_values(question, passage, years=True) if _is_year(text, one)]
         return {one.quantity.value for one in given} == {wanted[-1].quantity.value}
     part = _main_part(_clause_about(question, passage.replace("\n", " ")), re.compile(r"\d"))
     given = _asserted_values(question, part, years=False)
     return bool(given) and all(_agree(question, answer, wanted[-1], passage, one, tolerance) for one in given)
+
+
+def _asks_amount(question: str) -> bool:
+    """Return whether a question asks for an amount, so that an answer such as 2035 is no year."""
+    return bool(_ASKS_AMOUNT.search(question)) and not _ASKS_TIME.search(question)
 
 
 def _is_share(wanted: Stated, part: str, whole: str) -> bool:
@@ -345,7 +425,11 @@ def _words(text: str) -> set[str]:
 
 def _readable(text: str) -> str:
     """Return a text in which `scan` reads values: factors in letters become words, and numbers in words digits."""
-    text = _CURRENCY.sub(" ", number_words_as_digits(unicodedata.normalize("NFKC", text)))
+    text = _CURRENCY.sub(
+        lambda match: "" if match.start() and match.string[match.start() - 1] in "-−" else " ",
+        number_words_as_digits(unicodedata.normalize("NFKC", text)),
+    )
+    text = _BASE.sub("", text)
     text = _CENTS.sub(lambda match: f"{int(match[1]) / 100} dollars", _OUT_OF.sub("", text))
     return plain(_LETTER_FACTOR.sub(lambda match: _LETTER_FACTORS[(match[1] or match[2]).lower()], text))
 
@@ -378,7 +462,7 @@ def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stat
         return True
     if len({some.unit, others.unit} - PLAIN_UNITS) > 1:
         return False
-    if _is_year(_readable(answer), wanted):
+    if _is_year(_readable(answer), wanted) and not _asks_amount(question):
         return some.value == others.value
     factor = _asked_factor(question)
     pairs = [(some.value, others.value)]
@@ -479,15 +563,20 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     places = [re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text, re.IGNORECASE) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
     rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
-    others = [name for name in _OTHER_ITEM.findall(rest) if name not in question]
+    names = [*_OTHER_ITEM.findall(rest), *_COUNTRY_NAME.findall(rest)]
+    others = [name for name in names if name.strip().casefold() not in one_form(question).casefold()]
     if len(found) < len(items) or others:
         return ""
     return ", ".join(item for _, item in sorted(found))
 
 
 def _folded(text: str) -> str:
-    """Return a text without case, punctuation, white space and a leading article. Signs and decimal points are kept."""
+    """Return a text without case, accents, punctuation, white space and a leading article.
+
+    Signs and decimal points are kept.
+    """
     text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
+    text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     for british, american in SPELLINGS.items():
         text = text.replace(british, american)
     folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
