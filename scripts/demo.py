@@ -30,7 +30,8 @@ from scripts.support.tiny_models import make_extractive, make_image_text
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
-from submissions.config.settings import ApiModel, Settings
+from submissions.config.setting_values import ApiModel
+from submissions.config.settings import Settings
 from submissions.hub_models.model_facts import facts_of_server
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest

@@ -4,17 +4,39 @@ A document holds a generated block between two comments, `begin NAME` and `end N
 is out of date.
 """
 
+import argparse
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import timedelta
 from functools import partial
+from typing import Literal, get_args, get_origin
 
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from app import build_parser
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from scripts.support.rooms import ROOMS, described
+from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
+from submissions.config.setting_values import (
+    API_FIELDS,
+    API_REQUIRED,
+    ApiModel,
+    EmbeddingServer,
+    HubJobs,
+    LaunchCommands,
+)
+from submissions.config.settings import BoardSettings, ModelSettings, StoreSettings, WorkerSettings
 
 _BLOCK = re.compile(
     r"^((?:<!--|#|\s+#) begin ([\w-]+)(?: -->)?\n)(.*?)^((?:<!--|#|\s+#) end \2(?: -->)?)$", re.DOTALL | re.MULTILINE
+)
+
+_CODE = re.compile(  # in a help text that is not in backticks there
+    r"(?<![`\w])(?:--[a-z-]+(?: api)?|HANNUN_[A-Z_]+|hf://[\w/\[\]@#]+|\{[\w\", …]+\}|[A-Z]+\.(?:intoto\.)?json)(?!`)"
 )
 
 
@@ -141,9 +163,112 @@ def rooms(package: str) -> str:
     return _table((f"`{package}/`", "what it does", "go there to change"), *rows)
 
 
+def settings(group: type[BaseModel]) -> str:
+    rows = [
+        (f"`HANNUN_{name.upper()}`", _default(field), _meaning(field)) for name, field in group.model_fields.items()
+    ]
+    return _table((group.__doc__ or "", "default", "meaning"), *rows)
+
+
+def fields(described: Mapping[str, FieldInfo], required: Collection[str] = ()) -> str:
+    rows = [
+        (f"`{name}`", "required" if field.is_required() or name in required else _default(field), _meaning(field))
+        for name, field in described.items()
+    ]
+    return _table(("field", "default", "meaning"), *rows)
+
+
+def api_fields() -> str:
+    options: dict[str, FieldInfo] = vars(ApiOptions)["__pydantic_fields__"]
+    described = dict(ApiModel.model_fields) | {name: options[name] for name in API_FIELDS}
+    del described["options"]
+    return fields(described, API_REQUIRED)
+
+
+def _default(field: FieldInfo) -> str:
+    """Return the default of a setting as a user writes it, or a dash if it has none or the description says it."""
+    default = field.default
+    if isinstance(default, timedelta):
+        return f"`{_duration(default)}`"
+    if default in (None, "", ()) or field.default_factory:
+        return "–"
+    if isinstance(default, (bool, dict, list, tuple)):
+        return f"`{json.dumps(default)}`"
+    return f"`{default}`"
+
+
+def _duration(value: timedelta) -> str:
+    """Return a duration in its largest unit, as settings are written."""
+    seconds = int(value.total_seconds())
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+def _meaning(field: FieldInfo) -> str:
+    meaning = " ".join((field.description or "").split())
+    if SecretStr in get_args(field.annotation):
+        return f"Secret. {meaning}"
+    if get_origin(field.annotation) is Literal:
+        values = ", ".join(f"`{value}`" for value in get_args(field.annotation))
+        return f"One of {values}. {meaning}"
+    return meaning
+
+
+def options(command: argparse.ArgumentParser) -> str:
+    """Return the arguments of a command, or for each of its steps those of the step."""
+    steps = next((action for action in command._actions if isinstance(action, argparse._SubParsersAction)), None)
+    if steps is None:
+        described = [(_argument(action), _help(action)) for action in _arguments(command)]
+        return _table(("argument", "meaning"), *described)
+    steps_of: dict[tuple[str, str], list[str]] = {}
+    for name, step in steps.choices.items():
+        for action in _arguments(step):
+            steps_of.setdefault((_argument(action), _help(action)), []).append(f"`{name}`")
+    rows = [(argument, ", ".join(names), meaning) for (argument, meaning), names in steps_of.items()]
+    return _table(("argument", "of", "meaning"), *rows)
+
+
+def _arguments(command: argparse.ArgumentParser) -> list[argparse.Action]:
+    return [action for action in command._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
+
+
+def _argument(action: argparse.Action) -> str:
+    """Return an argument as it is written: `--limit N`, `--engine auto|chat`, `OUT`."""
+    if action.metavar:
+        value = " ".join(action.metavar) if isinstance(action.metavar, tuple) else action.metavar
+    elif action.choices:
+        value = "|".join(map(str, action.choices))
+    else:
+        value = action.dest.upper()
+    if action.nargs in ("+", "*"):
+        value = f"{value} …"
+    if not action.option_strings:
+        written = value
+    elif action.nargs == 0:
+        written = action.option_strings[-1]
+    else:
+        written = f"{action.option_strings[-1]} {value}"
+    return f"`{written}`".replace("|", "\\|")
+
+
+def _help(action: argparse.Action) -> str:
+    """Return the help of an argument, with code in backticks, and whether it is required."""
+    text = _CODE.sub(r"`\g<0>`", action.help or "").replace("|", "\\|")
+    is_required = action.required and bool(action.option_strings)
+    return f"{text}. Required" if is_required else text
+
+
 def room_order() -> str:
     rows = [(f"`{package}`", ", ".join(f"`{room}`" for room in ROOMS[package])) for package in ROOMS]
     return _table(("package", "order of the rooms"), *rows)
+
+
+def _commands() -> dict[str, argparse.ArgumentParser]:
+    """Return the commands that have arguments, by name."""
+    (group,) = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    return {name: command for name, command in group.choices.items() if _arguments(command)}
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
@@ -161,6 +286,15 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rooms-evaluator": partial(rooms, "evaluator"),
     "rooms-leaderboard": partial(rooms, "leaderboard"),
     "room-order": room_order,
+    "settings-stores": partial(settings, StoreSettings),
+    "settings-worker": partial(settings, WorkerSettings),
+    "settings-models": partial(settings, ModelSettings),
+    "settings-board": partial(settings, BoardSettings),
+    "fields-apis": api_fields,
+    "fields-commands": partial(fields, LaunchCommands.model_fields),
+    "fields-jobs": partial(fields, HubJobs.model_fields),
+    "fields-embeddings": partial(fields, EmbeddingServer.model_fields),
+    **{f"options-{name}": partial(options, command) for name, command in _commands().items()},
 }
 
 if __name__ == "__main__":

@@ -9,10 +9,18 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     build = commands.add_parser("build", help="write the pages as files; only what changed is written again")
     build.add_argument("out", metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space")
     build.add_argument(
-        "--address", type=_address, default="", help="public address of the files, for search engines and the feed"
+        "--address",
+        type=_address,
+        default="",
+        metavar="URL",
+        help="public address of the files, for search engines and the feed (default: that of the Space)",
     )
     build.add_argument(
-        "--live", type=_address, default="", help="address of the live board, to which the pages link for submitting"
+        "--live",
+        type=_address,
+        default="",
+        metavar="URL",
+        help="address of the live board, to which the pages link for submitting",
     )
 
 

@@ -17,63 +17,84 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         optional = "?" if command is submit else None
         command.add_argument("model", nargs=optional, help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
         command.add_argument(
-            "--benchmark", action="extend", nargs="+", choices=list(benchmarks), required=command is submit
+            "--benchmark",
+            action="extend",
+            nargs="+",
+            choices=list(benchmarks),
+            metavar="NAME",
+            required=command is submit,
+            help="one or more benchmarks" + ("" if command is submit else " (default: all)"),
         )
         command.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-        command.add_argument("--precision", choices=PRECISIONS, help="default: the precision of the checkpoint")
+        command.add_argument(
+            "--precision", choices=PRECISIONS, help="precision of the weights (default: the checkpoint's)"
+        )
         command.add_argument(
             "--thinking",
             choices=THINKING,
-            help="for models with an optional reasoning mode (default: as in the chat template)",
+            help="whether or how much the model is asked to reason; each mode is a request of its own (default: as in its template)",
         )
     submit.add_argument(
-        "--api", metavar="NAME", help="submit a model behind an API instead, by its name in HANNUN_APIS"
+        "--api", metavar="NAME", help="instead of MODEL: a model behind an API, by its name in HANNUN_APIS"
     )
-    submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
+    submit.add_argument(
+        "--share", action="store_true", help="offer the result to the model's repository as a pull request"
+    )
     submit.add_argument(
         "--private", action="store_true", help="keep the evaluation private until `publish` or `withdraw`"
     )
-    submit.add_argument("--as", dest="submitter", metavar="NAME", help="who submits (default: this user)")
+    submit.add_argument(
+        "--as",
+        dest="submitter",
+        metavar="NAME",
+        help="who submits; quotas are for visitors who signed in, not for the command line (default: this user)",
+    )
     commands.add_parser("list", help="list open and recent requests")
-    commands.add_parser("show", help="show one request as JSON").add_argument("key")
+    _add_key(commands.add_parser("show", help="show one request as JSON"))
     requeue = commands.add_parser("requeue", help="put a failed or stuck request back into the queue")
-    requeue.add_argument("key", nargs="?")
-    requeue.add_argument("--private", action="store_true", help="a private evaluation")
-    requeue.add_argument("--all", action="store_true", help="requeue every quarantined request")
-    commands.add_parser(
-        "cancel", help="remove a pending or quarantined request, as if it was never submitted"
-    ).add_argument("key")
-    commands.add_parser("submitter", help="show who submitted a request, from the private store").add_argument("key")
+    _add_key(requeue, nargs="?")
+    requeue.add_argument("--private", action="store_true", help="a private evaluation, or all of them")
+    requeue.add_argument("--all", action="store_true", help="instead of a key: every quarantined request")
+    _add_key(
+        commands.add_parser("cancel", help="remove a pending or quarantined request, as if it was never submitted")
+    )
+    _add_key(commands.add_parser("submitter", help="show who submitted a request, from the private store"))
     erase = commands.add_parser("erase", help="erase a submitter's name permanently")
     erase.add_argument("name", help="the name of a person or an organisation, as signed in")
     listed = commands.add_parser("private", help="list private evaluations, or write a result for its maker")
-    listed.add_argument("key", nargs="?")
-    listed.add_argument("--out", type=Path, metavar="FOLDER", help="write the result and its signed statement there")
-    commands.add_parser("publish", help="publish a private evaluation, after its maker has agreed").add_argument("key")
-    commands.add_parser("withdraw", help="delete a private evaluation with its answers").add_argument("key")
+    _add_key(listed, nargs="?")
+    listed.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="write KEY.json and its signed statement for the maker, as they will be public",
+    )
+    _add_key(commands.add_parser("publish", help="publish a private evaluation, after its maker has agreed"))
+    _add_key(commands.add_parser("withdraw", help="delete a private evaluation with its answers"))
     approve = commands.add_parser(
         "approve-code", help="allow the Python files of a model's repository to run, after review"
     )
     approve.add_argument(
-        "model", metavar="OWNER/NAME@COMMIT", help="the full 40-digit commit; every commit needs its own approval"
+        "model",
+        metavar="OWNER/NAME@COMMIT",
+        help="the model and its commit, all 40 digits; another commit needs its own approval",
     )
-    approve.add_argument("--yes", action="store_true", help="do not ask")
+    approve.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     approve.add_argument("--undo", action="store_true", help="withdraw the approval")
     out = commands.add_parser("opt-out", help="exclude an owner's models, or one of them, from evaluation")
     out.add_argument("name", help="owner, or owner/name")
     out.add_argument("--undo", action="store_true", help="allow evaluation again")
     retired = commands.add_parser("retire", help="remove a result from the ranking; it stays public, with the reason")
-    retired.add_argument("key")
-    retired.add_argument("--reason", default="", help="the reason, which is public")
-    retired.add_argument("--undo", action="store_true", help="rank it again")
+    _add_key(retired)
+    retired.add_argument("--reason", default="", metavar="TEXT", help="the public reason, at most 200 characters")
+    retired.add_argument("--undo", action="store_true", help="give the result its rank back; the log keeps both steps")
     move = commands.add_parser("migrate", help="copy a store to another place and compare every file")
     move.add_argument("source", help="a folder, hf://datasets/OWNER/NAME or hf://buckets/OWNER/NAME")
-    move.add_argument("target", help="an empty store, or one with an unfinished copy")
-    for name, purpose in (
-        ("backup", "copy both stores into a folder"),
-        ("restore", "copy a backup into empty stores"),
-    ):
-        commands.add_parser(name, help=purpose).add_argument("folder", type=Path)
+    move.add_argument("target", help="a store that is empty, or that has an unfinished copy")
+    backup = commands.add_parser("backup", help="copy both stores into a folder")
+    backup.add_argument("folder", type=Path, help="a new folder, or that of an interrupted backup")
+    restore = commands.add_parser("restore", help="copy a backup into empty stores")
+    restore.add_argument("folder", type=Path, help="a folder that `backup` has made")
     _add_init(commands.add_parser("init", help="set up a board in a Space, as static files, or on a machine"))
     commands.add_parser("status", help="show stores, queue, workers and limits on one screen")
     commands.add_parser("verify-stores", help="check stored files against their hashes, and records against the index")
@@ -81,19 +102,37 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     commands.add_parser("reindex", help="rebuild the index from the records")
 
 
+def _add_key(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    parser.add_argument("key", nargs=nargs, help="the request's key, 32 hex digits")
+
+
 def _add_init(init: argparse.ArgumentParser) -> None:
-    init.add_argument("--space", metavar="ORG/NAME", help="a Space, with its dataset and its bucket")
-    init.add_argument("--static", action="store_true", help="a Space of files without a server, which is free")
+    init.add_argument(
+        "--space",
+        metavar="ORG/NAME",
+        help="a Space with its files, variables and secret, a public dataset and a private bucket",
+    )
+    init.add_argument("--static", action="store_true", help="the Space shows files without a server, which is free")
     init.add_argument(
         "--machine",
         nargs="?",
         const=DEFAULT_FOLDER,
         metavar="FOLDER",
-        help="a folder for Docker Compose on this machine: the board, or with --space the worker",
+        help="a folder for Docker Compose: board, worker and nginx, or with --space the worker"
+        f" (default: {DEFAULT_FOLDER})",
     )
-    init.add_argument("--host", metavar="NAME", help="public name of the machine's board (default: loopback only)")
-    init.add_argument("--port", type=_port, help="port of the proxy (default: 8080, with --host 80)")
-    init.add_argument("--board-port", type=_port, help="loopback port of the board itself (default: 7860)")
+    init.add_argument(
+        "--host",
+        metavar="NAME",
+        help="public name of the machine's board: ports 80 and 443, and sign-in (default: loopback only)",
+    )
+    init.add_argument("--port", type=_port, metavar="PORT", help="port of the proxy (default: 8080, with --host 80)")
+    init.add_argument(
+        "--board-port",
+        type=_port,
+        metavar="PORT",
+        help="loopback port of the board itself, for Prometheus (default: 7860)",
+    )
     init.add_argument("--gpu", action="store_true", help="pass GPUs to the worker (default: if this machine has one)")
     init.add_argument("--no-docker", action="store_true", help="write the files although Docker does not run here")
     init.add_argument("--dry-run", action="store_true", help="print the calls and change nothing")

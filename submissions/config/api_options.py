@@ -8,20 +8,33 @@ from pydantic.dataclasses import dataclass
 API_KEY = "HANNUN_API_KEY"  # default name of the variable that holds a server's key
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", use_attribute_docstrings=True))
 class ApiOptions:
-    """An OpenAI-compatible server and its limits. Prices are in US dollars per million input and output tokens."""
+    """An OpenAI-compatible server and its limits."""
 
     base_url: str | None = None
-    replicas: tuple[str, ...] = ()  # further servers with the same model
-    model: str | None = None  # name on the server; default: the model's folder, if `spawn` is set
-    spawn: str | None = None  # command that starts the server; contains {model} and {port}
-    page_chars: Annotated[int, Field(ge=1)] | None = None  # longer pages are split into windows
-    image_links: bool = False  # send the links of public images instead of the images
-    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY  # only the default variable may be unset
-    reasons: bool = False  # whether it writes reasoning; if so, it gets a token budget for it
-    timeout: float = 1800.0  # seconds for one whole request
+    """Address of the OpenAI-compatible API."""
+    replicas: tuple[str, ...] = ()
+    """Addresses of further servers with the same model, which share the questions."""
+    model: str | None = None
+    """The model's name on the server."""  # default: the model's folder, if `spawn` is set
+    spawn: str | None = None
+    """Command that starts the server, with `{model}` and `{port}`."""
+    page_chars: Annotated[int, Field(ge=1)] | None = None
+    """Longer pages are read in windows of this many characters."""
+    image_links: bool = False
+    """Whether public images are named by their links instead of being sent."""
+    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY
+    """The environment variable that holds the API key."""  # only the default variable may be unset
+    reasons: bool = False
+    """Whether the model writes reasoning, for which it then has a budget."""
+    timeout: float = 1800.0
+    """Seconds for one whole request."""
     max_requests: int | None = None
+    """Budget of requests."""
     max_tokens: int | None = None
-    max_cost: Annotated[float, Field(gt=0)] | None = None  # per evaluation
+    """Budget of tokens, in and out together."""
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    """Budget of one evaluation in US dollars, which requires `prices`; no request is sent that could exceed it."""
     prices: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] = (0.0, 0.0)
+    """Two numbers: price of a million tokens in US dollars, in and out."""

@@ -1,4 +1,7 @@
-"""Read settings from environment variables named HANNUN_*. docs/configuration.md lists them in a table."""
+"""Read settings from environment variables named HANNUN_*.
+
+The text below a field is its description in docs/configuration.md, whose tables `make docs` writes.
+"""
 
 import logging
 import os
@@ -24,11 +27,12 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.api_options import API_KEY
 from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
-from submissions.records.base import MAX_PIXELS, MODEL_ID, ModelId, Sha
-from submissions.records.options import MAX_REASONING_TOKENS, Effort
+from submissions.config.setting_values import ApiModel, EmbeddingServer, HubJobs, LaunchCommands
+from submissions.records.base import MAX_PIXELS
+from submissions.records.options import MAX_REASONING_TOKENS
 from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
@@ -36,9 +40,6 @@ log = logging.getLogger(__name__)
 # Settings that are not passed on to a job on another machine, because they describe this one. The job gets the token in
 # HANNUN_HUB_TOKEN instead of the path of its file.
 HOST_ONLY_SETTINGS = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
-# Fields of HANNUN_APIS that become ApiOptions: all but the name on the board and the efforts.
-API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
-IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move
 MIN_SEED_CHARS = 32
 KEYED_BY_BENCHMARK = ("data", "data_abroad", "eval_datasets", "quota", "shards")  # settings whose keys are benchmarks
 # A Space sets the host and port in Gradio's own variables.
@@ -58,140 +59,186 @@ def _of_space(path: str) -> str | None:
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
-class ApiModel(BaseModel):
-    """A model behind an OpenAI-compatible API, with the options of its server in the same JSON object."""
+class StoreSettings(BaseModel):
+    """Stores and data"""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
-    model_id: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]  # name on the board, owner/name
-    efforts: list[Effort] = []  # reasoning efforts that a request may ask for
-    options: ApiOptions
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather_options(cls, value: Any) -> Any:
-        """Move the fields of a HANNUN_APIS entry that describe its server into `options`.
-
-        Raises ValueError for unknown or missing fields.
-        """
-        if not isinstance(value, dict) or "options" in value:
-            return value
-        if unknown := sorted(value.keys() - {"model_id", "efforts", *API_FIELDS}):
-            raise ValueError(
-                f"unknown field {unknown[0]!r}; available: {', '.join(('model_id', 'efforts', *API_FIELDS))}"
-            )
-        if missing := [name for name in ("model_id", "base_url", "model") if not value.get(name)]:
-            raise ValueError(f"{missing[0]} is missing")
-        if value.get("max_cost") is not None and not value.get("prices"):
-            raise ValueError("max_cost needs prices")
-        options = {name: value[name] for name in API_FIELDS if value.get(name) is not None}
-        return {name: value[name] for name in ("model_id", "efforts") if name in value} | {"options": options}
-
-
-class LaunchCommands(BaseModel):
-    """Commands that start, query and cancel a job. evaluator/worker/launchers/command.py documents their format."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    start: Annotated[str, Field(min_length=1)]
-    state: Annotated[str, Field(min_length=1)]
-    cancel: Annotated[str, Field(min_length=1)]
-
-
-class HubJobs(BaseModel):
-    """Jobs on the Hub, one for each evaluation."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    image: Annotated[str, Field(pattern=f"^{IMAGE}$")]
-    space: ModelId  # the Space whose code is run
-    commit: Sha  # of the Space
-    namespace: str | None = None  # the account that pays; None: the user of the token
-    flavor: str | None = None  # None: the cheapest that fits the model
-    max_price: Annotated[float, Field(gt=0)]  # US dollars per job
-
-
-class EmbeddingServer(BaseModel):
-    """An OpenAI-compatible embeddings server."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    base_url: str
-    model: str
-    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY  # the variable that holds its key
+    store: str = ".hannun/store.git"
+    """Requests, results and indexes: a path or `file://` address of a bare git repository, created if it is missing, or
+    `hf://datasets/OWNER/NAME`."""
+    private_store: str = ".hannun/private"
+    """What is private or changes often: answers by item, names of submitters, heartbeats, the answers of running
+    evaluations. A folder, a private Storage Bucket `hf://buckets/OWNER/NAME`, or another address that
+    [fsspec](https://filesystem-spec.readthedocs.io) supports (`s3://…` needs the package `s3fs`). A public bucket and
+    the public store are refused."""
+    private_queue: str | None = None
+    """Requests and results of private evaluations: a folder, or a private dataset `hf://datasets/OWNER/NAME`. Default:
+    a folder beside a local private store. Where the private store is a bucket, it has to be set."""
+    ephemeral_store: Literal["refuse", "allow"] = "refuse"
+    """`allow`: the board starts with `SPACE_ID` set although a store is on the root file system, which a Space loses at
+    each restart. For machines of your own that set `SPACE_ID` for sign-in."""
+    work_dir: Path = Path(".hannun/work")
+    """Running jobs, downloaded models and datasets, cached answers, mirrors of Hub stores. After a restart a job
+    continues from here."""
+    models_dir: Path | None = None
+    """Folder with models as `owner/name` folders. An ID found there is used from there; every other ID is looked up on
+    the Hub."""
+    data: dict[str, str] = {}
+    """Benchmark → `PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`, e.g. `{"ko-vqa": "/data/ko-vqa"}`.
+    The split is `test` unless named. A benchmark that is not named uses its sample set."""
+    data_abroad: list[str] = []
+    """Benchmarks whose test sets may leave this machine although their terms keep them in the country (`["ko-vqa"]`).
+    Without it `hf://` data of KO-VQA and KO-VDC is refused, and so are APIs, embedding servers and Jobs on other
+    machines for them."""
+    data_token: SecretStr | None = None
+    """Reads private Hub datasets named in `HANNUN_DATA` or `--data`. Models are never fetched with it."""
+    hub_token: SecretStr | None = None
+    """Reads and writes stores on the Hub, starts Jobs, opens pull requests with results. Models are never fetched with
+    it."""
+    hub_token_file: Path | None = None
+    """A file whose first line is that token, instead of `HANNUN_HUB_TOKEN`. It is read before each request to a store,
+    so a token can be replaced while board and worker run."""
+    eval_datasets: dict[str, str] = {}
+    """Benchmark → public dataset under which results are offered to the repositories of models whose submitters
+    agreed."""
+    details_key: SecretStr | None = None
+    """Keys the item ids in the private details (HMAC-SHA256). Default: created once, and kept in the private store."""
+    signing_key: SecretStr | None = None
+    """An Ed25519 key in PEM (`openssl genpkey -algorithm ed25519`): each result is published with a signed statement,
+    `/results/KEY.intoto.json`. Publish the public half (`openssl pkey -pubout`) somewhere other than on the board."""
+    fresh_seed: SecretStr | None = None
+    """The seed that ko-fresh's set is drawn from, at least 32 characters: its hash is public, so it must not be
+    guessable. Default: created once, and kept in the private store."""
+    fresh_beacon: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    """Address of a drand server, such as `https://api.drand.sh`. If set, the seed also depends on a round that is
+    published after the commitment ([ko-fresh.md](ko-fresh.md))."""
+    fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)
+    """Number of ko-fresh's questions, twins included; must be even. It is fixed for a quarter."""
+    opened_books: Path | None = None
+    """Folder with the datasets of revealed quarters of ko-fresh, one folder each, as `ko-fresh reveal` writes them. The
+    board shows their items and all answers, and scores them again."""
 
 
-class Settings(BaseSettings):
+class WorkerSettings(BaseModel):
+    """Worker"""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    worker: Literal["on", "off"] = "on"
+    """`off`: the board runs without a worker, and `python -m evaluator worker` runs elsewhere on the same store."""
+    worker_every: Duration = timedelta(seconds=10)
+    """How often the worker checks the queue."""
+    lease: Duration = timedelta(minutes=30)
+    """How long a claim lasts without a heartbeat."""
+    heartbeat: Duration = timedelta(seconds=30)
+    """How often a running evaluation writes a heartbeat, which has its progress, and copies its answers so far to the
+    private store. A heartbeat is also written when a stage begins."""
+    deadline: Duration = timedelta(hours=6)
+    """An evaluation that takes longer fails."""
+    max_fetch: Duration = timedelta(hours=2)
+    """Time limit for downloading a model's files."""
+    max_model_bytes: int = Field(default=200_000_000_000, ge=1)
+    """Largest total size of a model's files."""
+    max_cache_bytes: int = Field(default=500_000_000_000, ge=0)
+    """How much of fetched models and cached answers stays on the evaluator's disk; what was used longest ago is removed
+    first."""
+    max_attempts: int = Field(default=3, ge=1)
+    """Attempts at a request that fails for an infrastructure reason."""
+    price_per_hour: float | None = Field(default=None, ge=0)
+    """Price of the evaluating machine in US dollars per hour; results then include their cost."""
+    launcher: Literal["local", "ray", "hf-jobs", "command"] = "local"
+    """What runs a claimed evaluation ([scale.md](scale.md))."""
+    commands: LaunchCommands | None = None
+    """The commands of the launcher `command`; fields below."""
+    jobs: HubJobs | None = None
+    """The Jobs of the launcher `hf-jobs`; fields below."""
+    ray_resources: dict[str, Annotated[float, Field(gt=0)]] = {}
+    """Custom resources that an evaluation takes of a Ray cluster besides GPUs and memory (`{"a100": 1}`)."""
+    slots: int = Field(default=8, ge=1)
+    """How many evaluations a launcher other than `local` runs at once; one in shards has as many jobs.
+    `local` runs one on each GPU, or one."""
+    shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}
+    """Benchmark → processes or jobs that share its questions (`{"infochartqa": 8}`)."""
+    gpu_memory: Annotated[int, Field(ge=1)] | None = None
+    """Bytes of memory of one GPU where jobs of Ray or of commands run: the number of GPUs for a model follows from it.
+    If it is not set, jobs ask for none and run on CPUs."""
+
+
+class ModelSettings(BaseModel):
+    """Models and answers"""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    limit: int | None = Field(default=None, ge=1)
+    """Evaluates only the first N items (a trial: the row shows it and has no rank)."""
+    max_pixels: int = Field(default=MAX_PIXELS, ge=784)
+    """Larger images are scaled down to this many pixels before a model sees them. At least 784."""
+    latency_samples: int = Field(default=100, ge=0)
+    """Number of questions asked again one at a time, for latency and for batch invariance."""
+    max_score_changes: float = Field(default=0.02, ge=0, le=1)
+    """Share of those questions whose score may differ from the batched one; above it everything is asked again in
+    smaller batches, finally one at a time."""
+    max_reasoning_tokens: int = Field(default=MAX_REASONING_TOKENS, ge=0)
+    """Tokens for a model's reasoning, besides those of its answer. Rows with another budget have no rank."""
+    device_memory: Annotated[int, Field(ge=1)] | None = None
+    """Total bytes of memory of the worker's devices. A model that needs more is refused by the check. Default: this
+    machine's, if the worker runs here."""
+    server: str | None = None
+    """Command that starts a model server, with `{model}`, `{port}` and optionally `{precision}`; it then answers
+    instead of the built-in chat engine ([models.md](models.md#servers))."""
+    apis: dict[str, ApiModel] = {}
+    """Name → a model behind an API, for `submit --api NAME`; fields below."""
+    embeddings: EmbeddingServer | None = None
+    """An embedding server for benchmarks that score by the similarity of texts (KO-OCRAG); fields below."""
+
+
+class BoardSettings(BaseModel):
+    """Board"""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
+    """Whether visitors sign in with Hugging Face before they submit. Default: `oauth` on a Space, else `off`. `oauth`
+    outside of a Space needs the variables below."""
+    quota: dict[str, Annotated[int, Field(ge=1)]] = {}
+    """Benchmark → evaluations that a signed-in person, and an organisation for its own models, may have within the
+    window. A benchmark that is not named has 1."""
+    # At most 31 days: the index keeps closed requests no longer (KEEP_CLOSED_FOR in submissions/store/index.py).
+    quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))
+    """The window of the quota, at most `31d`."""
+    static: str | None = None
+    """A folder or `hf://spaces/ORG/NAME` to which the worker writes the board as files after each evaluation
+    ([deploy-by-hand.md](deploy-by-hand.md#the-board-as-files))."""
+    static_address: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    """The address at which those files are served."""
+    live_address: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    """The address of the board that takes submissions, to which those files link."""
+    source_code: Annotated[str, Field(pattern=r"^https://")] | None = Field(
+        default_factory=lambda: _of_space("tree/main")
+    )
+    """Address (`https://…`) of the board's code, to which the footer of all pages leads. Default: on a Space, its
+    files; elsewhere the footer leaves it out."""
+    contact: Annotated[str, Field(pattern=r"^(https://|mailto:)")] | None = Field(
+        default_factory=lambda: _of_space("discussions")
+    )
+    """Address (`https://…` or `mailto:…`) of the people who run the board, in the same place. Default: on a Space, its
+    discussions."""
+    log: Literal["text", "json"] = "text"
+    """`json`: each line of the log is an object with `time`, `level`, `logger`, `message` and, after an error,
+    `traceback`."""
+    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
+    """The address the board listens on. If it is not set, `GRADIO_SERVER_NAME` is used."""
+    port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
+    """The port the board listens on. If it is not set, `GRADIO_SERVER_PORT` is used."""
+
+
+class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, BaseSettings):
     """The settings of an installation."""
 
     model_config = SettingsConfigDict(
         env_prefix="HANNUN_", env_ignore_empty=True, extra="ignore", populate_by_name=True
     )
-
-    store: str = ".hannun/store.git"
-    private_store: str = ".hannun/private"
-    private_queue: str | None = None  # store of private evaluations; None: a folder beside a local private store
-    ephemeral_store: Literal["refuse", "allow"] = "refuse"  # on a Space: stores on the disk that a restart empties
-    work_dir: Path = Path(".hannun/work")
-    models_dir: Path | None = None
-    data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; default: the sample set
-    data_abroad: list[str] = []  # benchmarks whose test set may be on the Hub although its terms forbid that
-    data_token: SecretStr | None = None  # reads private test sets; never used to download models
-    hub_token: SecretStr | None = None  # reads and writes Hub stores; never used to download models
-    hub_token_file: Path | None = None  # a file that holds hub_token instead; read again before each request
-    eval_datasets: dict[str, str] = {}  # benchmark → public Hub dataset under which model pages list the scores
-    worker: Literal["on", "off"] = "on"
-    worker_every: Duration = timedelta(seconds=10)
-    lease: Duration = timedelta(minutes=30)
-    heartbeat: Duration = timedelta(seconds=30)
-    deadline: Duration = timedelta(hours=6)  # for one evaluation
-    max_fetch: Duration = timedelta(hours=2)  # limit for downloading a model
-    max_model_bytes: int = Field(default=200_000_000_000, ge=1)
-    max_cache_bytes: int = Field(default=500_000_000_000, ge=0)  # models and answers; the newest are kept
-    max_attempts: int = Field(default=3, ge=1)
-    launcher: Literal["local", "ray", "hf-jobs", "command"] = "local"  # what runs a claimed evaluation
-    commands: LaunchCommands | None = None  # for the launcher "command"
-    jobs: HubJobs | None = None  # for the launcher "hf-jobs"
-    ray_resources: dict[str, Annotated[float, Field(gt=0)]] = {}  # resources of a task besides GPUs and memory
-    slots: int | None = Field(default=None, ge=1)  # parallel evaluations; not for the launcher "local"
-    shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}  # benchmark → processes that share its questions
-    price_per_hour: float | None = Field(default=None, ge=0)  # US dollars, of the machine that runs evaluations
-    gpu_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of each GPU that jobs may use; None: jobs get no GPU
-    auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
-    quota: dict[str, Annotated[int, Field(ge=1)]] = {}  # benchmark → evaluations within quota_window; default: 1
-    # At most 31 days: the index keeps closed requests no longer (KEEP_CLOSED_FOR in submissions/store/index.py).
-    quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))
-    limit: int | None = Field(default=None, ge=1)  # evaluate only the first N questions of a set
-    max_pixels: int = Field(default=MAX_PIXELS, ge=784)  # of an image; larger ones are scaled down
-    latency_samples: int = Field(default=100, ge=0)  # also used to check batch invariance
-    # Share of the latency samples whose score may depend on batching before the batches are made smaller.
-    max_score_changes: float = Field(default=0.02, ge=0, le=1)
-    max_reasoning_tokens: int = Field(default=MAX_REASONING_TOKENS, ge=0)  # per answer, not counting the answer itself
-    device_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of all devices of the worker; for the checks
-    server: str | None = None  # command that starts a model server; contains {model} and {port}
-    apis: dict[str, ApiModel] = {}  # name → model behind an API that the operator may queue
-    embeddings: EmbeddingServer | None = None  # for benchmarks that score the similarity of texts
-    # Seed of the ko-fresh test set. Its hash is public, so it must not be guessable. Generated once if not set.
-    fresh_seed: SecretStr | None = None
-    # Address of a drand server, such as https://api.drand.sh. If set, the seed also depends on a future round.
-    fresh_beacon: Annotated[str, Field(pattern=r"^https?://")] | None = None
-    fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)  # questions in the ko-fresh test set
-    opened_books: Path | None = None  # a folder with the datasets of revealed quarters, which the board shows
-    signing_key: SecretStr | None = None  # PEM of an Ed25519 key; if set, results are published with a signed statement
-    details_key: SecretStr | None = None  # HMAC key of the item ids in the private details
-    static: str | None = None  # folder or hf://spaces/ORG/NAME that the worker writes the board to as files
-    static_address: Annotated[str, Field(pattern=r"^https?://")] | None = None  # where those files are served
-    live_address: Annotated[str, Field(pattern=r"^https?://")] | None = None  # of the board that takes submissions
-    # Where the pages' footers lead. On a Space, its own files and discussions.
-    source_code: Annotated[str, Field(pattern=r"^https://")] | None = Field(
-        default_factory=lambda: _of_space("tree/main")
-    )
-    contact: Annotated[str, Field(pattern=r"^(https://|mailto:)")] | None = Field(
-        default_factory=lambda: _of_space("discussions")
-    )
-    log: Literal["text", "json"] = "text"
-    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
-    port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
 
     @field_validator("fresh_seed")
     @classmethod

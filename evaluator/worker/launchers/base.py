@@ -28,7 +28,6 @@ from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
-DEFAULT_SLOTS = 8  # simultaneous jobs if HANNUN_SLOTS is not set
 MISSED_HEARTBEATS = 2  # after this many without a sign of the job, the launcher extends the lease
 CANCEL_GRACE = timedelta(minutes=2)  # for a cancelled job to hand its request back
 OVERTIME = timedelta(minutes=15)  # for starting, downloading and publishing, in addition to the evaluation's deadline
@@ -108,7 +107,7 @@ class JobLauncher(ABC):
 
     @contextmanager
     def slots(self) -> Iterator[int]:
-        yield 0 if self._stopped.is_set() else self.settings.slots or DEFAULT_SLOTS
+        yield 0 if self._stopped.is_set() else self.settings.slots
 
     def stop(self) -> None:
         self._stopped.set()

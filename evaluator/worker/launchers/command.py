@@ -1,14 +1,6 @@
 """`HANNUN_LAUNCHER=command`: run jobs with the operator's commands, for example for Slurm, Kubernetes or SkyPilot.
 
-`HANNUN_COMMANDS` has three shell commands:
-
-start   starts a job. The last word of its output is the job's name. Placeholders: {command}, what the job must run;
-        {arguments}, what follows `python -m evaluator` in it; {gpus}, {memory_gb} and {minutes}, what it needs;
-        {name}, a unique name
-state   prints the state of {job}. No output means that the job does not exist any more, a non-zero exit code that the
-        state is unknown at the moment
-cancel  asks {job} to end
-
+`LaunchCommands` in `submissions/config/setting_values.py` says what the three commands are and which placeholders they have.
 Values are quoted for the shell. If a start fails after its job has begun, the request's lease passes on, and the job ends
 itself when it notices.
 """
@@ -22,7 +14,8 @@ from collections.abc import Mapping
 
 from evaluator.worker.launchers.base import JobLauncher, JobState, Launch, LaunchError
 from submissions.config.paths import ROOT
-from submissions.config.settings import LaunchCommands, Settings
+from submissions.config.setting_values import LaunchCommands
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.store.open import store_variables
 from submissions.texts.errors import SettingsError

@@ -17,7 +17,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.worker.launchers.base import OVERTIME, JobLauncher, JobState, Launch, LaunchError, as_launch_errors
 from evaluator.worker.launchers.hub_jobs import Flavor, JobClient, JobSettings
 from submissions.checks.data_terms import check_receivers
-from submissions.config.settings import HubJobs, Settings
+from submissions.config.setting_values import HubJobs
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.texts.errors import SettingsError
 

@@ -14,7 +14,8 @@ from typing import Any
 from huggingface_hub import HfApi, constants
 
 from submissions.config.addresses import BUCKETS, DATASETS
-from submissions.config.settings import HOST_ONLY_SETTINGS, IMAGE, Settings
+from submissions.config.setting_values import IMAGE
+from submissions.config.settings import HOST_ONLY_SETTINGS, Settings
 from submissions.store.open import is_remote, store_variables
 from submissions.texts.errors import SettingsError
 

@@ -21,7 +21,8 @@ from leaderboard.pages.site_map import pages
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
 from submissions.config import logs
-from submissions.config.settings import LaunchCommands, Settings, load_settings
+from submissions.config.setting_values import LaunchCommands
+from submissions.config.settings import Settings, load_settings
 from submissions.queue.open import open_queue
 from submissions.records.request import Failure, Stage
 from submissions.store.index import board_reader

@@ -18,7 +18,8 @@ from scripts.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LoggingEngine
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.hub.xet_client import own_xet_session
 from submissions.config.paths import ROOT
-from submissions.config.settings import HubJobs, LaunchCommands, Settings
+from submissions.config.setting_values import HubJobs, LaunchCommands
+from submissions.config.settings import Settings
 from tests.conftest import environment_of
 from tests.support.scheduler import main as scheduler
 from tests.support.slurm import INSTALLED, slurm

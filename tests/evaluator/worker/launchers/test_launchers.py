@@ -17,7 +17,8 @@ from evaluator.worker.launchers.local import DevicePool
 from evaluator.worker.loop import Worker
 from evaluator.worker.run import ClaimedRun
 from submissions.config.paths import ROOT
-from submissions.config.settings import LaunchCommands, Settings
+from submissions.config.setting_values import LaunchCommands
+from submissions.config.settings import Settings
 from submissions.hub_models.devices import Device
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue

@@ -1,0 +1,95 @@
+"""Define the settings that are JSON objects. The descriptions of their fields are in docs/configuration.md too."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.records.base import MODEL_ID, ModelId, Sha
+from submissions.records.options import Effort
+
+# Fields of HANNUN_APIS that become ApiOptions: all but the name on the board and the efforts.
+API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
+API_REQUIRED = ("model_id", "base_url", "model")
+IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move
+CONFIG = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class ApiModel(BaseModel):
+    """A model behind an OpenAI-compatible API, with the options of its server in the same JSON object."""
+
+    model_config = CONFIG
+
+    model_id: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]
+    """The name of its row, `owner/name`."""
+    efforts: list[Effort] = []
+    """Reasoning efforts that it supports: `["low", "medium", "high"]`, with `submit --api NAME --thinking low`."""
+    options: ApiOptions
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_options(cls, value: Any) -> Any:
+        """Move the fields of a HANNUN_APIS entry that describe its server into `options`.
+
+        Raises ValueError for unknown or missing fields.
+        """
+        if not isinstance(value, dict) or "options" in value:
+            return value
+        if unknown := sorted(value.keys() - {"model_id", "efforts", *API_FIELDS}):
+            raise ValueError(
+                f"unknown field {unknown[0]!r}; available: {', '.join(('model_id', 'efforts', *API_FIELDS))}"
+            )
+        if missing := [name for name in API_REQUIRED if not value.get(name)]:
+            raise ValueError(f"{missing[0]} is missing")
+        if value.get("max_cost") is not None and not value.get("prices"):
+            raise ValueError("max_cost needs prices")
+        options = {name: value[name] for name in API_FIELDS if value.get(name) is not None}
+        return {name: value[name] for name in ("model_id", "efforts") if name in value} | {"options": options}
+
+
+class LaunchCommands(BaseModel):
+    """Commands that start, query and cancel a job. evaluator/worker/launchers/command.py checks their placeholders."""
+
+    model_config = CONFIG
+
+    start: Annotated[str, Field(min_length=1)]
+    """Starts a job and prints its name as the last word; it must not keep its output open while the job runs.
+    `{command}` is what the job runs, `{arguments}` the same without its program; `{gpus}`, `{memory_gb}` and
+    `{minutes}` are the resources it needs; `{name}` is a unique name."""
+    state: Annotated[str, Field(min_length=1)]
+    """Prints the state of `{job}`, and nothing once the job no longer exists. A failure means that the state is unknown
+    for now."""
+    cancel: Annotated[str, Field(min_length=1)]
+    """Ends `{job}`, by SIGTERM if possible."""
+
+
+class HubJobs(BaseModel):
+    """Jobs on the Hub, one for each evaluation."""
+
+    model_config = CONFIG
+
+    image: Annotated[str, Field(pattern=f"^{IMAGE}$")]
+    """Docker image by its digest, `python:3.11@sha256:…`."""
+    space: ModelId
+    """The Space whose code is run, `OWNER/NAME`."""
+    commit: Sha
+    """Commit of that code, all 40 digits."""
+    namespace: str | None = None
+    """Who pays. Default: the token's user."""
+    flavor: str | None = None
+    """Hardware. Default: the cheapest that holds the model."""
+    max_price: Annotated[float, Field(gt=0)]
+    """US dollars that one job may cost; its time limit follows from it."""
+
+
+class EmbeddingServer(BaseModel):
+    """An OpenAI-compatible embeddings server."""
+
+    model_config = CONFIG
+
+    base_url: str
+    """Address of the OpenAI-compatible server."""
+    model: str
+    """The embedding model's name on the server."""
+    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY
+    """The environment variable that holds its key."""
