@@ -18,7 +18,8 @@ from leaderboard.data.rank_changes import RankChange, rank_changes, shared_befor
 from leaderboard.data.ranking import ranked
 from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.reproductions import with_annotations
-from leaderboard.data.unseen import rank_changes_unseen, with_rank_changes
+from leaderboard.data.table import Table
+from leaderboard.data.unseen import is_compared, rank_changes_unseen, with_rank_changes
 from leaderboard.data.view import View
 from leaderboard.data.worker_status import START, WorkerStatus
 from submissions.config.paths import PUBLISHED
@@ -193,7 +194,10 @@ class LiveBoard:
         try:
             head = self._store.head()
             if head != (before := self._view.snapshot.head):
-                self._view = self._read(self._store.snapshot(head=head))
+                view = self._read(self._store.snapshot(head=head))
+                if before:  # visitors have the last view until this one costs them nothing
+                    view.prepare()
+                self._view = view
                 self._count_commits(head, before)
             version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
             if version != self._version:
@@ -245,25 +249,30 @@ class LiveBoard:
         known = last.retired, last.commitments, last.errata, last.private_attempts
         unchanged = known == (retired, commitments, errata, private)
         kept = {name for name, own in rows.items() if unchanged and last.rows.get(name) == own}
-        boards = {
-            name: last.boards[name]
-            if name in kept
-            else ranked(with_annotations(own, reasons, counts.get(name, {}), private), name)
-            for name, own in rows.items()
-        }
-        changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
+        boards = {name: last.boards[name] for name in kept}
+        changed = rows.keys() - kept
+        for name in changed:
+            annotated = with_annotations(rows[name], reasons, counts.get(name, {}), private)
+            boards[name] = ranked(annotated, name)
+        boards = {name: boards[name] for name in BENCHMARKS}
         models = model_rows(boards) if changed else last.models
-        unseen = rank_changes_unseen(models) if changed else last.unseen
-        boards = with_rank_changes(boards, unseen) if changed else boards
+        unseen = last.unseen
+        if any(map(is_compared, changed)):
+            unseen = rank_changes_unseen(models)
+            boards = with_rank_changes(boards, unseen)
+        tables = dict(last.tables)
+        for name, own in boards.items():
+            if name not in tables or tables[name].rows is not own:
+                tables[name] = Table(name, own)
         unreadable = [*self._broken, *unreadable, *broken_requests]
         summaries = last.summaries | {name: summary(boards[name], name) for name in changed}
         version = last.version
         if changed or unreadable != last.unreadable:
             version = blob_id(f"{snapshot.head}{self._published_version}".encode())
-        return View(
+        view = View(
             snapshot=snapshot,
             rows=rows,
-            boards=boards,
+            tables=tables,
             version=version,
             summaries=summaries,
             models=models,
@@ -276,6 +285,9 @@ class LiveBoard:
             errata=errata,
             private_attempts=private,
         )
+        if not changed:
+            view.keep(last)
+        return view
 
     def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:
         rows: list[BoardRow] = []

@@ -136,7 +136,7 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     content = board.result_json(ranked.row.key)
     if content is None:  # removed since the view was read
         return None
-    others = view.parts(ranked.row.benchmark, ranked.row.split, ranked.row.headline)
+    others = view.tables[ranked.row.benchmark].parts(ranked.row.split, ranked.row.headline)
     parts: dict[str, list[BucketComparison]] = {}
     for key, part in parts_of(ranked.row).items():
         parts.setdefault(key.axis, []).append(

@@ -49,6 +49,11 @@ class RankChange:
         return low, high
 
 
+def is_compared(benchmark: str) -> bool:
+    """Return whether ranks on a benchmark are compared: its set is unseen, or public."""
+    return BENCHMARKS[benchmark].drawn or BENCHMARKS[benchmark].card.is_public
+
+
 def rank_changes_unseen(models: Sequence[ModelRow]) -> list[RankChange]:
     """Return the differences of all models for each pair of an unseen and a public set, largest certain fall first."""
     changes: list[RankChange] = []

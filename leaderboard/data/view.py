@@ -10,27 +10,29 @@ from typing import get_args
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.attempts import PrivateCounts
-from leaderboard.data.breakdown import BucketKey, parts_of
-from leaderboard.data.chart_data import Kind, axes_in, charts_of, has_data
 from leaderboard.data.column_heads import Heads
-from leaderboard.data.columns import filled
 from leaderboard.data.families import families, first_of_families
 from leaderboard.data.models import ModelRow, Summary, shared_benchmarks
 from leaderboard.data.profile import OverallPlace, Profile, overall_places, profile
-from leaderboard.data.query import Query, select, sort_rows
+from leaderboard.data.query import Query, select
 from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
+from leaderboard.data.table import Table
 from leaderboard.data.unseen import RankChange
 from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
 from submissions.records.options import Inputs, ResultKind
-from submissions.store.base import Snapshot, blob_id
+from submissions.store.base import Snapshot
 from submissions.store.index import Unreadable
 
-# What many pages show, and what takes long to compute.
+# What many pages show, and what takes long to compute: of a table, and of all.
+SHOWN = ("filled_columns", "axes", "charts")
 SHARED = (
+    "boards",
+    "families",
+    "skill_benchmarks",
     "shared_benchmarks",
     "counted_models",
     "heads",
@@ -38,8 +40,6 @@ SHARED = (
     "rows_by_model",
     "standings",
     "skill_ranks",
-    "filled_columns",
-    "part_axes",
     "unseen_by_model",
     "overall_places",
 )
@@ -51,7 +51,7 @@ class View:
 
     snapshot: Snapshot
     rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read
-    boards: Boards = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)  # by benchmark
     version: str = ""  # of the boards: changes with the rows of the store and the published ones
     summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
     models: list[ModelRow] = field(default_factory=list)
@@ -64,59 +64,15 @@ class View:
     errata: list[Erratum] = field(default_factory=list)  # by benchmark, split and number
     private_attempts: PrivateCounts = field(default_factory=dict)
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
-    _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
-    _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark
-    _bests: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
-
-    def parts(self, benchmark: str, split: str, headline: str) -> dict[BucketKey, list[float]]:
-        """Return the scores of all rows of a split by part of the questions, sorted; computed once."""
-        key = benchmark, split, headline
-        if key not in self._parts:
-            found: dict[BucketKey, list[float]] = {}
-            for row in (r.row for r in self.boards[benchmark]):
-                if (row.split, row.headline) == (split, headline):
-                    for part, own in parts_of(row).items():
-                        found.setdefault(part, []).append(own.score)
-            self._parts[key] = {part: sorted(own) for part, own in found.items()}
-        return self._parts[key]
-
-    def best_of_parts(self, benchmark: str, split: str, headline: str) -> str:
-        """Return a text that changes with the best score of any part of the questions; computed once."""
-        key = benchmark, split, headline
-        if key not in self._bests:
-            bests = {part: scores[-1] for part, scores in self.parts(*key).items()}
-            self._bests[key] = blob_id(repr(sorted(bests.items())).encode())
-        return self._bests[key]
-
-    @cached_property
-    def part_axes(self) -> dict[str, list[str]]:
-        """The axes that the rows of each benchmark have scores on."""
-        return {name: axes_in(rows) for name, rows in self.boards.items()}
-
-    @cached_property
-    def filled_columns(self) -> dict[str, frozenset[str]]:
-        """The keys of the columns of each benchmark's table that have a value in some row."""
-        return {name: filled(name, rows) for name, rows in self.boards.items()}
 
     def select(self, benchmark: str, query: Query) -> list[RankedRow]:
         """Return the rows that match a query, in its order. Ignores `query.shown`."""
-        key = benchmark, query.sort
-        if key not in self._sorted:
-            self._sorted[key] = sort_rows(self.boards[benchmark], query.sort)
-        found = select(self._sorted[key], query)
+        found = select(self.tables[benchmark].sorted(query.sort), query)
         if not query.family:
             return found
         in_order = ((r.row.model, r.row.key) for r in select(self.boards[benchmark], query))
         best = first_of_families(in_order, self.families)
         return [r for r in found if r.row.key in best]
-
-    def charts(self, benchmark: str) -> list[Kind]:
-        """Return the charts of a benchmark that have data, if no row is filtered out."""
-        if benchmark not in self._charts:
-            rows = self.boards[benchmark]
-            self._charts[benchmark] = [kind for kind in charts_of(benchmark) if has_data(kind, rows)]
-        return self._charts[benchmark]
 
     def errata_of(self, benchmark: str) -> list[Erratum]:
         """Return the errata of a benchmark's ranked test set, oldest first."""
@@ -130,7 +86,7 @@ class View:
     def skill_scores(self, skill: Skill) -> dict[str, float]:
         """Return the share of other models, in percent, that each model is ahead of in a skill; computed once."""
         if skill not in self._skills:
-            self._skills[skill] = skill_scores(self.models, self.families, skill)
+            self._skills[skill] = skill_scores(self.models, self.tables, self.families, skill)
         return self._skills[skill]
 
     @cached_property
@@ -149,10 +105,23 @@ class View:
 
     def prepare(self) -> None:
         """Compute what many pages share, so that no visitor waits for it. All of it is computed once for a view."""
-        for name in self.boards:
-            self.charts(name)
+        for table in self.tables.values():
+            for shown in SHOWN:
+                getattr(table, shown)
         for shared in SHARED:
             getattr(self, shared)
+
+    def keep(self, earlier: "View") -> None:
+        """Take over what was computed for an earlier view of the same tables: only the queue, for example, has changed."""
+        for shared in SHARED:
+            if shared in vars(earlier):
+                vars(self)[shared] = vars(earlier)[shared]
+        self._skills.update(earlier._skills)
+
+    @cached_property
+    def boards(self) -> Boards:
+        """The ranked rows by benchmark, best first."""
+        return {name: table.rows for name, table in self.tables.items()}
 
     @cached_property
     def rows_by_model(self) -> dict[str, list[RankedRow]]:

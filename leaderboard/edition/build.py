@@ -184,7 +184,7 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
             if len(rows) > ROWS_PER_PAGE:
                 yield File(f"rows/{name}.{language}.html", versions[name], partial(_ascii, table_rows, board, at(name)))
             for kind in charts_of(name):
-                axes = view.part_axes[name] if kind == "parts" else []
+                axes = view.tables[name].axes if kind == "parts" else []
                 for axis in axes or [""]:
                     file = data_file(f"charts/{name}/{kind}.json", language, axis)
                     yield File(file, versions[name], partial(_figure, board, kind, name, language, axis))
@@ -245,7 +245,7 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
         row = r.row
         same_size = view.standings.of(r).same_size if r.rank else None
         rival = (same_size.row.model, same_size.row.score) if same_size else None
-        best = view.best_of_parts(row.benchmark, row.split, row.headline)
+        best = view.tables[row.benchmark].best_of_parts(row.split, row.headline)
         own.append(
             (
                 row.blob,

@@ -49,11 +49,11 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     found = view.select(name, query)
     rows = found[: query.shown]
     card = BENCHMARKS[name].card
-    filled = view.filled_columns[name]
+    filled = view.tables[name].filled_columns
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
     sorted_by = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
     defaults = [column.key for column in choosable if column.default]
-    charts = {kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)}
+    charts = {kind: kind in view.tables[name].charts and has_data(kind, found) for kind in charts_of(name)}
     pasted = [r for r in standing_rows(rows) if r.rank]
     return render_page(
         board,
@@ -86,7 +86,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         default_columns=defaults,
         sortable=sorted_by,
         charts=charts,
-        axes=view.part_axes[name],
+        axes=view.tables[name].axes,
         unreadable=len(view.unreadable),
     )
 

@@ -31,7 +31,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
     shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
     axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
-    charts = {name: view.charts(name) for name in view.boards}
+    charts = {name: table.charts for name, table in view.tables.items()}
     drawn = set(chain.from_iterable(charts.values()))
     plotted = {}
     for name, kinds in charts.items():
@@ -44,7 +44,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         "overview.html",
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
-        skills=known_skills(view.models),
+        skills=known_skills(view.models, view.tables),
         axes=[kind for kind in AXES if kind == axis or kind in drawn],
         axis=axis,
         plotted=plotted,
