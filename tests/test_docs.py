@@ -169,7 +169,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iter
 def test_api_document_lists_every_endpoint(workshop: tuple[Path, dict[str, str]]) -> None:
     address = f"{workshop[1]['BOARD']}/gradio_api/info"  # Gradio is loaded after the start
     served = httpx2.get(address, timeout=60).json()["named_endpoints"]
-    section = _text("docs/api-clients.md").partition("## Endpoints")[2].partition("## MCP")[0]
+    section = _text("docs/api.md").partition("## Endpoints")[2].partition("## MCP")[0]
     assert set(re.findall(r"`(/\w+)`", "\n".join(_first_cells(section)))) == set(served)
 
 

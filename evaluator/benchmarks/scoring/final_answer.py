@@ -8,7 +8,7 @@ candidates asserts all of them and is therefore wrong.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice, pairwise, product
 
@@ -51,7 +51,11 @@ _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
 _ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
-_PERIODS = [re.compile(words) for words in (r"하루|일평균|일일", r"월평균|매월|한 달|매달", r"연간|연평균|매년|한 해")]
+_NAMED_YEAR = re.compile(r"(?:해|연도|년도|시기|시점)(?:은|는)\s(?:바로\s)?(\d{4})년")
+_PERIODS = [
+    re.compile(words)
+    for words in (r"시간당|시급", r"하루|일평균|일일", r"월평균|매월|한 달|매달", r"연간|연평균|매년|한 해")
+]
 _DIRECTIONS = [re.compile(r"증가|상승|(?<![가-힣])늘"), re.compile(r"감소|하락|(?<![가-힣])줄")]
 _BOUNDS = [re.compile(r"최대|이내|이하|많아야|까지|at most|up to"), re.compile(r"최소|이상|적어도|at least")]
 _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
@@ -68,7 +72,7 @@ _IS_HANGUL = re.compile(r"[가-힣]+")
 # No names of things: words that describe, count or join.
 _NO_NAME = re.compile(
     r"(?:은|는|을|를|에|에서|으로|로|와|과|된|한|인|할|던|및|등|중|별|보다|대비|따르면|보면|경우|기준|현재|년도|간)$"
-    r"|^(?:지역|부문|분야|대상|관련|주요|기타|전체|합계|평균|연간|해당|이번|모든|전국|국내|올해|최근|다음|위|아래|표|그림|총|각|전년|당시|같은|다른|이|그|그해|정답|답변|답|따라서|결론|최종|질문|자료|문서|이미지|차트|그래프)$"
+    r"|^(?:지역|부문|분야|대상|관련|주요|기타|전체|합계|평균|남녀|설문|조사|연간|해당|이번|모든|전국|국내|올해|최근|다음|위|아래|표|그림|총|각|전년|당시|같은|다른|이|그|그해|정답|답변|답|따라서|결론|최종|질문|자료|문서|이미지|차트|그래프)$"
 )
 _VERB = re.compile(r"(?:하|되|받|시키)(?:는|고|며|여|어|지)$")  # 차지하는
 _ASKS_WHICH = re.compile(rf"{_ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")
@@ -94,7 +98,7 @@ _COMPARES = re.compile(
 
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
-    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
+    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|에|의|로)(?![가-힣])|[을를](?![가-힣]|\s?(?:차지|기록|보였|보이|나타|달성|유지))|으로"
     r"|(?P<compared>(?:와|과)는?\s(?:다른|별개|구분)|에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
     r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
@@ -187,7 +191,9 @@ def _means_another(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives its value to another subject, base, period, bound or direction than the gold answer."""
     if not _names_subject(question, gold, output) or _other_base(gold, output):
         return True
-    if any(_differ(words, gold, output) for words in (_PERIODS, _BOUNDS, _WITH_OR_WITHOUT)):
+    if any(_differ(words, gold, output) for words in (_BOUNDS, _WITH_OR_WITHOUT)):
+        return True
+    if _differ(_PERIODS, f"{question} {gold}", output):
         return True
     if _denies_subject(output, quantities(gold)) and not _DENIED_SUBJECT.search(f"{question} {gold}"):
         return True
@@ -359,6 +365,9 @@ def asserted_quantities(
         wanted: the quantities of the gold answer, which help to recognize labels, roundings and omitted multipliers
     """
     text = _AFTERTHOUGHT.sub(r"\1", plain(output))
+    named = set(_NAMED_YEAR.findall(text)) if _ASKS_YEAR.search(question) else set()
+    if len(named) == 1 and ("번째" in question or "번째" not in text):
+        return [Quantity(int(named.pop()), "년")]
     if (total := _total_of_parts(text)) and _is_among(total, wanted):
         return [total]
     passages = _explicit_passages(output, text, question, asked, wanted)
@@ -402,24 +411,30 @@ def _explicit_passages(
         passage = _passage_after(text, match.end())
         if has_value(passage) and ("\n" not in match[0] or _is_bare(passage)):
             marked.append(passage)
-    if marked:
-        return [(passage, None) for passage in [*marked, *_alternatives(text, marked[-1])]]
     sentences = [match[0] for match in _SENTENCE.finditer(text) if match[0].strip()]
     places = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
     endings = [sentences[place][match.end() :] for place in places for match in _CONCLUSION.finditer(sentences[place])]
     concluded = list(filter(has_value, endings))
+    if marked and (plain_markers or not concluded):
+        return [(passage, None) for passage in [*marked, *_alternatives(text, marked[-1])]]
     if concluded:
         return [(passage, None) for passage in [concluded[-1], *filter(_is_bare, [*concluded[:-1], *sentences])]]
     if bold := list(islice(_bold_passages(output, has_value), MAX_MARKERS)):
         values = [_distinct(_in_sentence(question, passage, asked, wanted, limit)) for passage, limit in bold]
         if all(_same_quantities(values[0], other) for other in values):
             return [bold[-1]]
-    if not places or len(scan(text)) > MAX_UNMARKED_QUANTITIES:
+    if not places or _unmarked_count(sentences) > MAX_UNMARKED_QUANTITIES:
         return []
     is_remark = [bool(_REMARK.match(one)) or _only_compares(question, one) for one in sentences]
     remark = next((place for place in places[1:] if is_remark[place]), len(sentences))
     before_remark = [sentences[place] for place in places if place < remark]
     return [(passage, None) for passage in _unmarked_passages(before_remark, question)]
+
+
+def _unmarked_count(sentences: Sequence[str]) -> int:
+    """Return how many values the sentences have, without those of a calculation before the last one."""
+    counted = [sentence for sentence in sentences[:-1] if "=" not in sentence]
+    return sum(len(scan(sentence)) for sentence in [*counted, *sentences[-1:]])
 
 
 def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
@@ -598,7 +613,7 @@ def _of_asked_year(
 def _swapped(gold: str, output: str) -> float:
     """Return the share of the gold quantities that an output gives to another subject: 남자 8.2%, 여자 41.5% for the reverse."""
     wanted = _by_subject(plain(gold))
-    given = _by_subject(plain(output))
+    given = _values_of(wanted, plain(output))
     shared = wanted.keys() & given.keys()
     if len(shared) < 2:
         return 0.0
@@ -608,6 +623,20 @@ def _swapped(gold: str, output: str) -> float:
         others = [value for name, value in wanted.items() if name != subject]
         wrong += not own.agrees(wanted[subject]) and any(map(own.agrees, others))
     return wrong / len(wanted)
+
+
+def _values_of(subjects: Iterable[str], text: str) -> dict[str, Quantity]:
+    """Return the first value of each of these subjects: the first one after its name, if no other value stands between."""
+    found: dict[str, Quantity] = {}
+    position = 0
+    for stated in scan(text)[:MAX_VALUES]:
+        if stated.quantity.unit == "년":
+            continue
+        named = [subject for subject in subjects if subject in text[position : stated.start]]
+        if len(named) == 1:
+            found.setdefault(named[0], stated.quantity)
+        position = stated.end
+    return found
 
 
 def _by_subject(text: str) -> dict[str, Quantity]:

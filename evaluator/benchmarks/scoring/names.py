@@ -5,8 +5,10 @@ import re
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-# Common forms of names of countries, and the form they are compared in.
+# Common forms of names of continents and countries, and the form they are compared in.
 COUNTRIES = {
+    "south america": r"south america|남아메리카|남미", "north america": r"north america|북아메리카|북미", "latin america": r"latin america|중남미|라틴 ?아메리카",
+    "europe": r"europe(?!an)|유럽(?! ?연합)", "asia": r"asia|아시아", "africa": r"(?<!south )africa|(?<!남)아프리카", "oceania": r"oceania|오세아니아",
     "united states": r"(?-i:U\.S\.A?\.?|USA?)|united states(?: of america)?|america|미국",
     "united kingdom": r"(?-i:U\.K\.?|UK)|united kingdom|(?:great )?britain|영국",
     "south korea": r"south korea|republic of korea|rok|s\. korea|한국|대한민국",
@@ -80,13 +82,18 @@ _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
 _HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)
 _FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)
 _AGES = re.compile(
-    r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])",
+    r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])"
+    r"|\bage[ds]?\s(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\b",
     re.IGNORECASE,
 )
 _QUARTER = re.compile(
     r"\b(first|second|third|fourth|1st|2nd|3rd|4th)\squarter\b|\b(?:Q([1-4])|([1-4])Q)\b|(?<!\d)([1-4])\s?분기",
     re.IGNORECASE,
 )
+_QUARTER_OF_YEAR = re.compile(r"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d)\b")
+_YEAR_AND_QUARTER = re.compile(r"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4])\b")
+_WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!'s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
+_MEN = re.compile(r"\b(?:men|man|males)\b(?!'s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
 _TENS_WORD = re.compile(rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
@@ -107,8 +114,12 @@ def one_form(text: str) -> str:
     text = _RANGE_DASH.sub("-", text)
     text = _HALF.sub("1/2 ", text)
     text = _FRACTION_WORD.sub(_fraction, text)
-    text = _AGES.sub(r"\1-\2", text)
+    text = _AGES.sub(lambda match: f"{match[1] or match[3]}-{match[2] or match[4]}", text)
     text = _QUARTER.sub(_quarter, text)
+    text = _QUARTER_OF_YEAR.sub(r"\1 \2", text)
+    text = _YEAR_AND_QUARTER.sub(r"\2 \1", text)
+    text = _WOMEN.sub("female", text)
+    text = _MEN.sub("male", text)
     text = _PERIOD.sub(_period, text)
     text = _AND_MORE.sub(r"\1+", text)
     return _PER.sub(" per ", text)

@@ -16,7 +16,7 @@ COUNTS = {
     "스무": 20,
     **{f"{ten}{one}": tens + ones for ten, tens in NATIVE_TENS.items() for one, ones in ONES.items()},
 }
-COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|사람|나라|지역|항목"
+COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|석|량|세대|가구|사람|나라|지역|항목"
 
 # A number in Hangul has one of the digits and stands before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are none.
 _ONE = "일이삼사오육칠팔구"

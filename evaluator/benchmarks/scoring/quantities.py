@@ -30,7 +30,9 @@ class Quantity(NamedTuple):
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
-        return len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units == TIMES
+        return (
+            len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units in (TIMES, AGES)
+        )
 
     def in_unit(self, unit: str) -> "Quantity":
         """Return the same length, weight, area or volume in another unit, or the quantity itself if that is not possible."""
@@ -55,6 +57,7 @@ class Quantity(NamedTuple):
 
 
 TIMES = {"회", "번"}
+AGES = {"세", "년"}  # a life expectancy of 83.5세 is 83.5년
 _ANY_PLACE = {"개", "개소"}  # 47곳 is 47개교
 _COUNTED = {"개", "개소", "개국", "개사", "개교"}
 

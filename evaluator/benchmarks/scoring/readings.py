@@ -49,7 +49,10 @@ _PLACES = (
     ("3", re.compile(r"세\s?번째|3\s?(?:번째|위)")),
     ("1", re.compile(r"가장|제일|최[고대저소]|1\s?위")),
 )
-_WAYS = (("most", re.compile(r"많|높|큰|크|길|넓|최[고대]")), ("least", re.compile(r"적|낮|작|짧|좁|최[저소]")))
+_WAYS = (
+    ("most", re.compile(r"많|높|큰|크(?=[고다며])|긴|길(?=[고다])|넓|최[고대]")),
+    ("least", re.compile(r"적(?=[은다고었습])|낮|작(?=[은다고았습])|짧|좁|최[저소]")),  # not in 면적, 작물
+)
 _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
 _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)

@@ -144,6 +144,8 @@ _ARRIVES = re.compile(
     re.IGNORECASE,
 )
 
+_IN_TOTAL = re.compile(r"\s(?:\w+\s)?(?:in total|altogether|in all|combined)\b", re.IGNORECASE)
+
 # Lists.
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
 _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
@@ -200,8 +202,10 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _is_value(answer)):
         return _same_value(question, answer, passage, tolerance)
     if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
-        names = bool(re.search(r"[^\W\d_]", answer)) and _gives_answer(question, answer, passage)
-        return names or _same_value(question, answer, passage, tolerance)
+        is_name = bool(re.search(r"[^\W\d_]", answer)) or len(scan(_readable(answer))) > 1  # March 2018, 25-34
+        return (is_name and _gives_answer(question, answer, passage)) or _same_value(
+            question, answer, passage, tolerance
+        )
     return _gives_answer(question, answer, passage)
 
 
@@ -343,10 +347,12 @@ def _gives_answer(question: str, answer: str, passage: str) -> bool:
     """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if _folded(answer) == _folded(passage):
         return True
-    answer = one_form(answer).lower().strip()
+    answer = one_form(answer).lower().strip().replace(" & ", " and ")
     if not re.search(r"\d", answer):
         passage = _VALUE_OF_NAME.sub("", passage)
-    passage = _main_part(one_form(passage).lower().partition(" — ")[0], re.compile(r"\w")).strip(" .*()[]\"'")
+    passage = _main_part(
+        one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0], re.compile(r"\w")
+    ).strip(" .*()[]\"'")
     if _folded(answer) == _folded(passage):
         return True
     every = list(re.finditer(rf"(?<![a-z0-9.]){re.escape(answer)}(?![a-z0-9]|[.,]\d)", passage))
@@ -443,7 +449,7 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated
     asked = {one.quantity.value for one in scan(_readable(question))}
     if others := [one for one in every if one.quantity.value not in asked]:
         every = others
-    if arrived := [one for one in every if _ARRIVES.search(text[: one.start])]:
+    if arrived := [one for one in every if _ARRIVES.search(text[: one.start]) or _IN_TOTAL.match(text, one.end)]:
         every = arrived[-1:]
     return [] if any(_DENIAL.search(text[: one.start].lower()) for one in every) else every
 
@@ -560,7 +566,7 @@ def _without_excluded(answer: str, response: str) -> str:
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
     items = [item.strip() for item in one_form(answer).split(",")]
-    places = [re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text, re.IGNORECASE) for item in items]
+    places = [re.search(rf"(?<!\w){re.escape(item)}(?![A-Za-z\d])", text, re.IGNORECASE) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
     rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [*_OTHER_ITEM.findall(rest), *_COUNTRY_NAME.findall(rest)]
@@ -577,6 +583,7 @@ def _folded(text: str) -> str:
     """
     text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
     text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
+    text = text.replace(" & ", " and ")
     for british, american in SPELLINGS.items():
         text = text.replace(british, american)
     folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
