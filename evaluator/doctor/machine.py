@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 
 from evaluator.core.errors import SandboxError
 from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
-from evaluator.sandbox.policy import detect_backend
+from evaluator.sandbox.policy import try_sandbox
 from submissions.config.machine import core_count, memory_bytes
 from submissions.config.paths import ROOT, nearest_existing
 from submissions.config.settings import Settings
@@ -61,7 +61,8 @@ def check_sandbox(settings: Settings, options: Options) -> Iterator[Finding]:
         yield skipped("sandbox", "this environment has no worker")
         return
     try:
-        yield ok("sandbox", f"{detect_backend()} can build it")
+        try_sandbox()
+        yield ok("sandbox", "bubblewrap can build it")
     except SandboxError as error:
         reason, separator, remedy = str(error).rpartition("; ")
         if not separator:

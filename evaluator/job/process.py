@@ -25,9 +25,9 @@ from evaluator.job.folder import REMOTE_MEMORY, Job, tail_of
 from evaluator.sandbox.control_group import NO_GROUP, control_group
 from evaluator.sandbox.layout import SCRATCH_FOLDERS
 from evaluator.sandbox.policy import (
+    BUILDER,
     MAX_PROCESSES,
     SandboxPolicy,
-    detect_backend,
     grant_access,
     new_user,
     sandbox_command,
@@ -109,8 +109,8 @@ def run_inference(
                     raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process sent too many events")
                 if event.kind == "environment":
                     if number == 0:  # later ones may come from code of the model
-                        backend = detect_backend() if sandbox else "none"
-                        job.write_environment({**event.values, "sandbox": backend, "cgroup": group.version})
+                        built_by = BUILDER if sandbox else "none"
+                        job.write_environment({**event.values, "sandbox": built_by, "cgroup": group.version})
                     continue
                 if event.kind == "loaded":
                     if event.batch_size is None:

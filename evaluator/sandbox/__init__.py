@@ -1,4 +1,4 @@
-"""Bubblewrap, unshare, limits, system call filter.
+"""Bubblewrap, limits, system call filter.
 
 Go there to change what a model's process may do (`layout`: see).
 """

@@ -1,4 +1,4 @@
-"""The files, folders and devices that are visible inside a sandbox, independent of the tool that builds it."""
+"""The files, folders and devices that are visible inside a sandbox."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence

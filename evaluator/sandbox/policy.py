@@ -1,7 +1,6 @@
-"""The sandbox around the process that runs an untrusted model: what is visible inside, and which tool builds it.
+"""The sandbox around the process that runs an untrusted model: what is visible inside, and whether it can be built here.
 
-The sandbox is built by bubblewrap, or by util-linux's unshare if bubblewrap is missing. Inside there is no network, no
-environment variable except those listed, no process of the host, and no file except the system's libraries, the list of processors, Python,
+The sandbox is built by bubblewrap. Inside there is no network, no environment variable except those listed, no process of the host, and no file except the system's libraries, the list of processors, Python,
 this project's code (without its samples), the model and the job. All of these are read-only; one folder is writable.
 The process runs as a separate user. Memory, number of processes and file sizes are limited, and system calls that
 models do not need are refused.
@@ -14,15 +13,14 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from evaluator.core.errors import SandboxError
-from evaluator.sandbox import bubblewrap, unshare
+from evaluator.sandbox.bubblewrap import command_line
 from evaluator.sandbox.layout import NOBODY, Layout, full_layout, minimal_layout
 from evaluator.sandbox.remedies import container_runtime, remedy
 from submissions.config.machine import memory_bytes
@@ -32,8 +30,7 @@ MAX_PROCESSES = 2048  # threads included
 MAX_FILE_BYTES = 2**30  # of any file written inside
 SMALL_MEMORY = 2**31  # bytes for a small program of this project
 MEMORY_SHARE = 0.9  # of the memory that this process may use, if no limit is set
-Backend = Literal["bubblewrap", "unshare"]
-Build = Callable[[Sequence[str], Layout], list[str]]
+BUILDER = "bubblewrap"  # as results name what their model ran in
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,9 @@ class SandboxPolicy:
 
 def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
     """Return the command line that runs a command inside the sandbox. Raises SandboxError if none can be built."""
-    build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
+    try_sandbox()
     layout = full_layout(policy.visible, policy.writable, policy.environment)
-    return build([*_restrictions(policy.memory_limit, policy.user), *command], layout)
+    return command_line([*_restrictions(policy.memory_limit, policy.user), *command], layout)
 
 
 def isolated_command(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
@@ -64,11 +61,11 @@ def isolated_command(command: Sequence[str], environment: Mapping[str, str]) -> 
     Return the command itself if no sandbox can be built here, as in a Space.
     """
     try:
-        build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
+        try_sandbox()
     except SandboxError:
         return list(command)
     layout = minimal_layout(_empty_folder(), environment)
-    return build([*_restrictions(SMALL_MEMORY, NOBODY), *command], layout)
+    return command_line([*_restrictions(SMALL_MEMORY, NOBODY), *command], layout)
 
 
 @cache
@@ -109,29 +106,25 @@ def make_readable(readable: Path) -> None:
 
 
 @cache
-def detect_backend() -> Backend:
-    """Return the tool that can build a sandbox on this machine.
+def try_sandbox() -> None:
+    """Build a sandbox once, to see whether that is possible here.
 
-    Raises SandboxError if bubblewrap and unshare are missing or not permitted.
+    Raises SandboxError, which says what to do, if bubblewrap is missing or not permitted.
     """
-    reason = ""
-    with TemporaryDirectory() as writable:
-        environment = {"PATH": os.environ.get("PATH", "")}
-        trial = minimal_layout(Path(writable), environment)
-        if shutil.which("bwrap") and not (reason := _trial_error(bubblewrap.command_line, trial)):
-            return "bubblewrap"
-        if all(map(shutil.which, unshare.TOOLS)) and not _trial_error(unshare.command_line, trial):
-            return "unshare"
-    if not reason:
+    if not shutil.which("bwrap"):
         raise SandboxError("bubblewrap is missing: apt-get install bubblewrap")
+    with TemporaryDirectory() as writable:
+        reason = _trial_error(minimal_layout(Path(writable), {"PATH": os.environ.get("PATH", "")}))
+    if not reason:
+        return
     runtime = container_runtime()
     place = f"in this {runtime} container" if runtime else "on this machine"
     raise SandboxError(f"the sandbox cannot be built {place} ({reason}); {remedy(reason)}")
 
 
-def _trial_error(build: Build, layout: Layout) -> str:
+def _trial_error(layout: Layout) -> str:
     """Run `true` in a sandbox and return the error message, or an empty string if it works."""
-    command = build([*_restrictions(2**30, NOBODY), _tool("true")], layout)
+    command = command_line([*_restrictions(2**30, NOBODY), _tool("true")], layout)
     trial = subprocess.run(command, capture_output=True, text=True)
     return (" ".join(trial.stderr.split())[:200] or "no error message") if trial.returncode else ""
 

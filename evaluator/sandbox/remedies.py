@@ -1,6 +1,6 @@
 """Say what a machine or a container must allow before a sandbox can be built in it.
 
-The error messages are those of bubblewrap 0.8 and util-linux 2.38, as seen in Docker 20.10 and Podman 4.3.
+The error messages are those of bubblewrap 0.8, as seen in Docker 20.10 and Podman 4.3.
 """
 
 import os
@@ -20,10 +20,8 @@ class Obstacle(Enum):
 # The first part of an error message that is found decides.
 _SIGNS = (
     ("mount proc", Obstacle.MASKED_PROC),
-    ("/proc: permission denied", Obstacle.MASKED_PROC),
     ("Read-only file system", Obstacle.MASKED_PROC),
     ("ENOSPC", Obstacle.NAMESPACE_LIMIT),
-    ("No space left on device", Obstacle.NAMESPACE_LIMIT),
     ("uid map", Obstacle.APPARMOR),
     ("make / slave", Obstacle.APPARMOR),
     ("Permission denied", Obstacle.APPARMOR),
@@ -62,12 +60,12 @@ def container_runtime() -> str:
 
 
 def obstacle_of(message: str) -> Obstacle:
-    """Return the cause of an error message of bubblewrap or unshare."""
+    """Return the cause of an error message of bubblewrap."""
     return next((cause for sign, cause in _SIGNS if sign.lower() in message.lower()), Obstacle.SYSTEM_CALLS)
 
 
 def remedy(message: str) -> str:
-    """Return what to do about an error message of bubblewrap or unshare, in the container that this process is in."""
+    """Return what to do about an error message of bubblewrap, in the container that this process is in."""
     runtime = container_runtime()
     obstacle = obstacle_of(message)
     if runtime and os.geteuid() == 0 and obstacle == Obstacle.SYSTEM_CALLS:

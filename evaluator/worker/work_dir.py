@@ -4,7 +4,7 @@ import logging
 
 from evaluator.core.files import keep_newest
 from evaluator.datasets.source import check_place
-from evaluator.sandbox.policy import detect_backend
+from evaluator.sandbox.policy import try_sandbox
 from submissions.config.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -16,7 +16,7 @@ def prepare_work_dir(settings: Settings) -> None:
     Raises SandboxError if there is no sandbox, because untrusted models never run without one, and SettingsError if a test
     set cannot be used.
     """
-    detect_backend()
+    try_sandbox()
     for benchmark, data in settings.data.items():
         check_place(benchmark, data, settings)
     settings.work_dir.mkdir(parents=True, exist_ok=True)

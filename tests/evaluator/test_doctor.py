@@ -160,7 +160,7 @@ FAULTS: dict[str, tuple[Callable[[Planted], None], str]] = {
     "data abroad": (_setting(HANNUN_DATA='{"ko-vqa": "hf://datasets/org/set"}'), "the Hub is abroad"),
     "disk is full": (_patched("evaluator.doctor.machine.MIN_DISK_BYTES", 10**18), "disk: "),
     "little memory": (_patched("evaluator.doctor.machine.memory_bytes", lambda: 512_000_000), "memory: 0.5 GB"),
-    "no sandbox": (_patched("evaluator.doctor.machine.detect_backend", _no_sandbox), "in this docker container"),
+    "no sandbox": (_patched("evaluator.doctor.machine.try_sandbox", _no_sandbox), "in this docker container"),
     "other versions": (_patched("evaluator.doctor.machine.version", lambda name: "0.0.1"), "packages differ"),
     "API key is missing": (_api(lambda: JSONResponse({}), key="GEMINI_KEY"), "GEMINI_KEY is not set"),
     "API rejects the key": (_api(lambda: JSONResponse({}, 401)), "answers 401"),

@@ -22,7 +22,6 @@ from evaluator.job.process import run_inference
 from evaluator.sandbox import policy as sandbox
 from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.policy import MAX_PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
-from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker.loop import Worker
 from scripts.support.serving import python
 from submissions.config.paths import ROOT
@@ -48,10 +47,9 @@ def _control_groups() -> None:
 Inside = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture(params=["bubblewrap", "unshare"])
-def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Inside:
+@pytest.fixture
+def inside(tmp_path: Path) -> Inside:
     """Return a function that runs Python code in the sandbox, with a model to read and a folder to write."""
-    monkeypatch.setattr("evaluator.sandbox.policy.detect_backend", lambda: request.param)
     model = tmp_path / "model"
     out = tmp_path / "out"
     for folder in (model, out):
@@ -407,31 +405,23 @@ def test_engine_that_cannot_start_is_fault_of_machine(tmp_path: Path) -> None:
 
 
 def test_worker_requires_sandbox(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox.detect_backend.cache_clear()
+    sandbox.try_sandbox.cache_clear()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
         Worker(settings)
     monkeypatch.undo()
-    sandbox.detect_backend.cache_clear()
+    sandbox.try_sandbox.cache_clear()
 
 
 DUMMY_CLI = ["-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
 
 
-@pytest.fixture(params=["bubblewrap", "unshare"])
-def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> str:
-    """Return the program that builds the sandbox: bubblewrap, or unshare if bubblewrap is not on the PATH."""
+def test_run_reads_model_of_links_in_sandbox(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in (*TOOLS, "prlimit", "setpriv", "true", *(["bwrap"] if request.param == "bubblewrap" else [])):
+    for name in ("bwrap", "prlimit", "setpriv", "true"):
         (tools / name).symlink_to(str(shutil.which(name)))
     environment["PATH"] = str(tools)
-    return str(request.param)
-
-
-def test_run_reads_model_of_links_in_sandbox(
-    environment: dict[str, str], models_dir: Path, tmp_path: Path, built_by: str
-) -> None:
     folder = tmp_path / "models--tiny--x/snapshots/a"
     blobs = tmp_path / "models--tiny--x/blobs"
     folder.mkdir(parents=True)
@@ -445,7 +435,7 @@ def test_run_reads_model_of_links_in_sandbox(
     done = python(*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), environment=environment)
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
-    assert result.environment["sandbox"] == built_by
+    assert result.environment["sandbox"] == "bubblewrap"
     assert (tmp_path / "out/details.jsonl").read_text().count("read through a link") == 3
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from evaluator.core.errors import SandboxError
 from evaluator.engines.registry import REGISTRY
-from evaluator.sandbox.policy import detect_backend
+from evaluator.sandbox.policy import try_sandbox
 from submissions.hub_models import template_renderer as module
 from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, not_isolated
 from submissions.texts.errors import TemplateError, TemplateProcessError
@@ -96,7 +96,7 @@ def test_renderer_has_no_secret_in_its_environment(isolate: Isolate, monkeypatch
 def test_check_renders_in_sandbox(tmp_path: Path) -> None:
     """What an escape from Jinja's sandbox could read: nothing but this project's code."""
     try:
-        detect_backend()
+        try_sandbox()
     except SandboxError as error:
         pytest.skip(str(error))
     secret = tmp_path / "secret"
