@@ -39,6 +39,7 @@ class AnswerBackup:
         self._job = Job(job_dir)
         self._copied = 0  # bytes of the answers file
         self._discarded: list[int] = []
+        self._is_restored = False  # until then the job folder lacks answers that the backup has
 
     def restore(self) -> None:
         """Add the backed-up answers that the job folder lacks. Raises StoreError or OSError if reading or writing fails."""
@@ -65,9 +66,15 @@ class AnswerBackup:
             if is_new:
                 self._copied = file.tell()
                 self._discarded = self._job.discarded_batch_sizes()
+        self._is_restored = True
 
     def update(self) -> None:
-        """Copy the answers added since the last call. Raises StoreError or OSError if reading or writing fails."""
+        """Copy the answers added since the last call, or nothing before `restore` has ended.
+
+        Raises StoreError or OSError if reading or writing fails.
+        """
+        if not self._is_restored:
+            return
         if (discarded := self._job.discarded_batch_sizes()) != self._discarded:
             self.remove()
             self._private.write(self._batches_path, json.dumps(discarded).encode())

@@ -30,23 +30,29 @@ class Heartbeat:
         interval: timedelta,
         interrupt: Callable[[], None],
     ) -> None:
-        self.stage = Stage.FETCH
         self.lost: LostLeaseError | None = None
         self._queue, self._request, self._backup = queue, request, backup
         self._seconds = interval.total_seconds()
         self._interrupt = interrupt
-        self._progress = Progress(stage=self.stage)
+        self._progress = Progress(stage=Stage.FETCH)
         self._done = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Set the progress that the next heartbeat publishes. A new stage is published at once."""
-        entered = Stage(stage) != self.stage
-        self.stage = Stage(stage)
-        self._progress = Progress(stage=self.stage, done=coarse(done, total), total=total)
-        if entered:
-            self._wake.set()
+        if Stage(stage) != self._progress.stage:
+            self.enter(Stage(stage))
+        self._progress = Progress(stage=Stage(stage), done=coarse(done, total), total=total)
+
+    def enter(self, stage: Stage) -> None:
+        """Begin a stage, and publish that at once."""
+        self._progress = Progress(stage=stage)
+        self._wake.set()
+
+    @property
+    def stage(self) -> Stage:
+        return self._progress.stage
 
     def __enter__(self) -> "Heartbeat":
         self._thread.start()
@@ -77,7 +83,7 @@ class Heartbeat:
 
 
 def coarse(done: int, total: int) -> int:
-    """Return `done` rounded down to a twentieth of `total`, or `total` if all steps are done."""
+    """Return `done` rounded down to one of at most PROGRESS_STEPS equal steps, or `total` if all of it is done."""
     done = max(0, min(done, total))
     step = max(1, -(-total // PROGRESS_STEPS))
     return done if done == total else done - done % step

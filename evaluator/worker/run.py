@@ -51,6 +51,7 @@ class ClaimedRun:
         self._request, self._shard, self._devices = request, shard, devices
         self._job_dir = settings.work_dir / (f"{request.key}.{shard.number}" if shard else request.key)
         self._backup = AnswerBackup(private, request.key, request.attempt, self._job_dir, shard)
+        self._ended = False  # whether the request has its outcome, so that its answers are not needed any more
         self._stopped = threading.Event()
         self._interrupted = threading.Event()  # set by a stop, the deadline, or a lost lease
 
@@ -97,7 +98,7 @@ class ClaimedRun:
             task = prepare_task(self._request, self._settings, public, self._private, self._interrupted, self._devices)
             if self._queue.is_private:  # a withdrawn evaluation must leave no answers behind
                 task = replace(task, cache=None)
-            heartbeat.stage = Stage.LOAD
+            heartbeat.enter(Stage.LOAD)
             items, dataset = load_items(task)
             if self._shard:
                 shard = self._shard.of(items)
@@ -125,11 +126,11 @@ class ClaimedRun:
                     raise
                 log.warning("%s: its server failed%s; the built-in engine runs it", key, self._reason(error))
                 evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))
-            heartbeat.stage = Stage.PUBLISH
+            heartbeat.enter(Stage.PUBLISH)
             result = with_equal_tensors(evaluation.result, task.options.model, self._settings, self._interrupted)
             evaluation = replace(evaluation, result=result)
             publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
-            remove_path(self._job_dir)
+            self._ended = True
             if not self._queue.is_private:
                 offer(self._request, evaluation.result, self._settings)
             return None
@@ -160,8 +161,7 @@ class ClaimedRun:
             log.warning("shard %s of %s at %s with %s%s", self._shard, key, stage, code, reason)
             return None
         after = self._queue.fail(self._request, Failure(stage=stage, code=code), self._queue.store.now())
-        if after.status != Status.PENDING:  # otherwise the next attempt resumes from the answers so far
-            remove_path(self._job_dir)
+        self._ended = after.status != Status.PENDING  # otherwise the next attempt resumes from the answers so far
         log.warning("%s at %s with %s, now %s%s", key, stage, code, after.status, reason)
         return code
 
@@ -194,12 +194,13 @@ class ClaimedRun:
             log.info("handed back %s", self._request.key)
 
     def _clean_up(self) -> None:
-        """Back up the answers for the next attempt, or delete the backup if the run has ended."""
+        """Back up the answers for the next attempt, or delete them and the job if the request has its outcome."""
         try:
-            if self._job_dir.exists():
-                self._backup.update()
-            elif not self._shard:
+            if self._ended:
+                remove_path(self._job_dir)
                 self._backup.remove()
+            else:
+                self._backup.update()
             if self._shard:
                 remove_path(self._job_dir)
             elif self._request.lease:

@@ -118,7 +118,8 @@ class JobClient:
 
     def stage(self, job_id: str, namespace: str | None) -> str:
         """Return the stage of a job, by the Hub's name. Raises HfHubHTTPError if the Hub rejects the request."""
-        return str(self._api.inspect_job(job_id=job_id, namespace=namespace).status.stage)
+        stage = self._api.inspect_job(job_id=job_id, namespace=namespace).status.stage
+        return str(getattr(stage, "value", stage))  # text, or a member of an enumeration
 
     def cancel(self, job_id: str, namespace: str | None) -> None:
         self._api.cancel_job(job_id=job_id, namespace=namespace)

@@ -289,6 +289,14 @@ def test_worker_resumes_answers_of_lost_worker(
     queue = Queue(open_store(settings.store))
     queue.requeue(request.key)
     there.work_dir.mkdir()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AnswerBackup, "restore", full)
+        Worker(there).run_pending()
+    assert private.paths("answers") == parts, "a full disk loses no answer"
     assert outcome_of(request, there).status == "finished"
     asked = (there.work_dir / QUESTION_LOG).read_text().split()
     assert len(asked) == len(set(asked)) and not {json.loads(line)["id"] for line in copied} & set(asked)
