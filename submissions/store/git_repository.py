@@ -26,7 +26,8 @@ STALE_LOCK_S = 2.0  # a lock file of git older than this is a leftover
 LOCK_TIMEOUT_S = 60.0  # to wait for another writer; a commit takes milliseconds unless its process is suspended
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 # The files and folders of an empty bare repository.
-_SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
+# The files of a repository without objects, relative to its folder. Folders are empty then.
+_SKELETON = {"HEAD", "config", "description", "info/exclude"}
 
 
 class GitRepository:
@@ -94,12 +95,14 @@ class GitRepository:
         if getattr(self._session, "objects", None):
             yield
             return
-        with self.open() as repo:
-            self._session.objects = repo.object_store
-            try:
-                yield
-            finally:
-                self._session.objects = None
+        with self._translate_errors():
+            objects = ObjectReader(str(self.path / "objects"))
+        self._session.objects = objects
+        try:
+            yield  # what goes wrong there is not this repository's error
+        finally:
+            self._session.objects = None
+            objects.close()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -138,7 +141,7 @@ class GitRepository:
 
     def now(self) -> datetime:
         """Return the time by the file system's clock, which is the server's clock on a shared disk."""
-        clock = Path(f"{self.path}.lock")
+        clock = Path(self._lock.lock_file)
         clock.touch()
         return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
 
@@ -157,7 +160,8 @@ class GitRepository:
             # A process killed while it created the store leaves only empty folders and files of a few lines.
             if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
                 raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
-            if {path.name for path in self.path.iterdir()} - _SKELETON:
+            files = {str(path.relative_to(self.path)) for path in self.path.rglob("*") if not path.is_dir()}
+            if files - _SKELETON - {f"{name}.lock" for name in _SKELETON}:
                 raise StoreError(f"{self.path} is not a store and not empty; name another folder")
             shutil.rmtree(self.path)
         self._create_temporary().rename(self.path)

@@ -45,6 +45,32 @@ def test_read_returns_binary_files_unchanged(url: str) -> None:
     assert {path: open_store(url).read(path, head) for path in files} == files
 
 
+@pytest.mark.parametrize("file", ["config/thesis.txt", "info/notes", "hooks/pre-commit", "thesis.txt"])
+def test_folder_with_other_files_is_not_taken_for_a_store(tmp_path: Path, file: str) -> None:
+    kept = tmp_path / "mine" / file
+    kept.parent.mkdir(parents=True)
+    kept.write_text("years of work")
+    with pytest.raises(StoreError, match="is not a store and not empty"):
+        open_store(str(tmp_path / "mine"))
+    assert kept.read_text() == "years of work"
+
+
+def test_error_within_session_is_not_the_stores(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "s.git"))
+    with pytest.raises(AssertionError), store.session():
+        raise AssertionError("of the caller")
+    with pytest.raises(FileNotFoundError), store.session():
+        (tmp_path / "missing").read_text()
+    assert store.failed_attempts == 0
+
+
+def test_clock_of_linked_store_is_that_of_its_disk(tmp_path: Path) -> None:
+    open_store(str(tmp_path / "disk/s.git"))
+    (tmp_path / "link").symlink_to(tmp_path / "disk/s.git")
+    open_store(str(tmp_path / "link")).now()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "link"]
+
+
 def test_history_is_newest_first(url: str) -> None:
     store = open_store(url)
     first = store.commit({"a": b"1"}, store.head(), "one")
