@@ -38,10 +38,9 @@ def loss_metrics(benchmark: str) -> dict[str, str]:
 def first_big_loss(row: BoardRow) -> str | None:
     """Return the first step at which a row loses more than BIG_LOSS points against the clean pictures.
 
-    It is "" if there is none, and None if the row has no ladder.
+    It is "" if there is none, and None if nothing was asked on degraded pictures.
     """
-    metrics = loss_metrics(row.benchmark)
-    losses = {step: row.metrics.get(metrics[step]) for step in ladder_of(row) if step in metrics}
+    losses = {step: row.metrics.get(metric) for step, metric in loss_metrics(row.benchmark).items()}
     known = {step: loss for step, loss in losses.items() if loss is not None}
     return next((step for step, loss in known.items() if loss > BIG_LOSS), "") if known else None
 

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.card import Card
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.breakdown import Part, parts_of
 from leaderboard.data.ranking import RankedRow, standing_row
@@ -56,11 +57,17 @@ class BaseDifference:
 
 @dataclass(frozen=True)
 class Comparison:
+    """A comparison of models on one benchmark."""
+
     benchmark: str
     rows: list[RankedRow]  # best first, all on the same test set
     missing: list[str]  # models without a result on that test set
     differences: list[Difference]
     parts: list[SharedBucket]
+
+    @property
+    def card(self) -> Card:
+        return BENCHMARKS[self.benchmark].card
 
 
 def compare(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
 from leaderboard.data.breakdown import Part, parts_of
 from leaderboard.data.comparison import BaseDifference, base_difference
 from leaderboard.data.live_board import LiveBoard
@@ -42,6 +43,10 @@ class Detail:
     base: BaseDifference | None = None  # None if the base model was not measured under the same conditions
     reproductions: list[Reproduction] = field(default_factory=list)  # those that this result is part of
     signed: bool = False  # whether its signed statement is published
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return BENCHMARKS[self.ranked.row.benchmark]
 
 
 @dataclass(frozen=True)

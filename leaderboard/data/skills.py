@@ -20,8 +20,7 @@ def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...
     """Return the benchmarks that a skill is measured on: those with parts that need it, which most models were asked."""
     names = [name for name, benchmark in BENCHMARKS.items() if benchmark.card.skills.get(skill)]
     kind = _kind(models)
-    held = (frozenset(name for name in names if model.rank_by(name, kind)) for model in models)
-    return most_shared(held, names, at_least=1)
+    return most_shared((model.ranked_on(kind).intersection(names) for model in models), names, at_least=1)
 
 
 def skill_scores(

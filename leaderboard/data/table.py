@@ -1,7 +1,9 @@
 """The ranked rows of one benchmark, with what many pages need to know of them."""
 
 from functools import cached_property
+from itertools import chain
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.chart_data import Kind, axes_in, charts_of, has_data
 from leaderboard.data.columns import filled
@@ -22,7 +24,6 @@ class Table:
         self._sorted: dict[str, list[RankedRow]] = {}
         self._parts: dict[tuple[str, str], dict[BucketKey, list[float]]] = {}
         self._bests: dict[tuple[str, str], str] = {}
-        self._part_scores: dict[BucketKey, dict[str, float]] = {}
 
     @cached_property
     def filled_columns(self) -> frozenset[str]:
@@ -66,8 +67,19 @@ class Table:
         return self._bests[key]
 
     def part_scores(self, part: BucketKey) -> dict[str, float]:
-        """Return the scores on one part of the questions, by the keys of the rows that have a rank and such a score."""
-        if part not in self._part_scores:
-            scored = ((r.row.key, parts_of(r.row).get(part)) for r in self.rows if r.rank)
-            self._part_scores[part] = {key: own.score for key, own in scored if own}
-        return self._part_scores[part]
+        """Return the scores on a part of the questions that needs a skill, by the keys of the rows with a rank and a score."""
+        return self._part_scores.get(part, {})
+
+    @cached_property
+    def _part_scores(self) -> dict[BucketKey, dict[str, float]]:
+        """The scores on the parts that need a skill, by part and key of the row. Reading a breakdown takes long, so each is read once."""
+        needed = chain.from_iterable(BENCHMARKS[self.benchmark].card.skills.values())
+        parts = {BucketKey(*part) for part in needed if part}
+        found: dict[BucketKey, dict[str, float]] = {part: {} for part in parts}
+        if not parts:
+            return found
+        for r in self.rows:
+            scored = parts_of(r.row) if r.rank else {}
+            for part in parts & scored.keys():
+                found[part][r.row.key] = scored[part].score
+        return found

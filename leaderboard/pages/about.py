@@ -1,5 +1,6 @@
 """The page about the board: what it is, how it measures, and how to use it."""
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
@@ -14,6 +15,7 @@ def about(board: LiveBoard, here: Location, version: str) -> str:
         "about.html",
         title=text("about_title", here.language),
         description=text("about_description", here.language),
+        benchmarks=BENCHMARKS,
     )
 
 

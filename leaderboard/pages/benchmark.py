@@ -48,7 +48,8 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     query = Query.from_params(dict(here.params))
     found = view.select(name, query)
     rows = found[: query.shown]
-    card = BENCHMARKS[name].card
+    benchmark = BENCHMARKS[name]
+    card = benchmark.card
     filled = view.tables[name].filled_columns
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
     sorted_by = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
@@ -67,6 +68,8 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         card_picture=here.card(name),
         pasted=pasted[:TABLE_ROWS],
         name=name,
+        benchmark=benchmark,
+        benchmarks={name: benchmark},
         report_item=_report_of_item(board, name),
         errata=view.errata_of(name),
         query=query,

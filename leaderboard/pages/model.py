@@ -1,5 +1,6 @@
 """The page of a model, with its results, provenance, how to reproduce them, and history; and the list of models."""
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.data.query import ROWS_PER_PAGE, clean_words, find, page_size
@@ -26,6 +27,7 @@ def model(board: LiveBoard, here: Location, version: str) -> str | None:
         title=name,
         description=verdict(page.profile, here.language, with_counts=not here.is_static),
         page=page,
+        benchmarks={name: BENCHMARKS[name] for name in page.profile.model.cells},
         correction=correction_address(board, name),
         card_picture=here.card(here.path),
     )

@@ -84,6 +84,7 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
     groups = set(chain.from_iterable(view.shared_benchmarks.values()))
     skill = finder.skill
     return {
+        "benchmarks": BENCHMARKS,
         "finder": finder,
         "skill_benchmarks": view.skill_benchmarks[skill] if skill else (),
         "skill_scores": view.skill_scores(skill) if skill else {},

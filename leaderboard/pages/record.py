@@ -1,5 +1,6 @@
 """The record: reported and measured scores, attempts by organisation, retired results, and seeds."""
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import all_attempts
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_quarters
@@ -21,6 +22,7 @@ def record(board: LiveBoard, here: Location, version: str) -> str:
         "record.html",
         title=text("record", here.language),
         description=text("record_description", here.language),
+        benchmarks=BENCHMARKS,
         reproductions=all_reproductions(view.boards)[:MAX_ROWS],
         not_measured=not_measured(view.boards),
         attempts=all_attempts(view.boards, view.private_attempts)[:MAX_ROWS],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.page import render_page
 from leaderboard.views.location import Location
@@ -53,6 +54,7 @@ def submit_page(
         "submit.html",
         title=text("submit", here.language),
         description=text("submit_intro", here.language),
+        benchmarks=BENCHMARKS,
         sign_in=sign_in,
         form=form,
         max_id=MAX_ID,
@@ -73,6 +75,7 @@ def how_to_submit(board: LiveBoard, here: Location) -> str:
         "how_to_submit.html",
         title=text("submit", here.language),
         description=text("submit_intro", here.language),
+        benchmarks=BENCHMARKS,
     )
 
 

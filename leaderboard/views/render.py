@@ -120,6 +120,19 @@ def _environment(language: Language) -> Environment:
         """Return values with their texts, for the choices of a filter."""
         return [(value, text(f"{kind}_{value}", language)) for value in values]
 
+    def benchmark_title(name: str) -> str:
+        return BENCHMARKS[name].card.title
+
+    def is_ranked_split(row: BoardRow) -> bool:
+        return row.split == BENCHMARKS[row.benchmark].card.split
+
+    def headline_titles(row: BoardRow) -> tuple[str, str]:
+        """Return the titles of what measured and reported rows of a row's benchmark are ranked by."""
+        benchmark = BENCHMARKS[row.benchmark]
+        reported = benchmark.card.reported_headline or benchmark.card.headline
+        measured, other = (benchmark.metric(name).title for name in (benchmark.card.headline, reported))
+        return translate(measured, language), translate(other, language)
+
     def benchmark_titles() -> list[tuple[str, str]]:
         return [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()]
 
@@ -147,6 +160,7 @@ def _environment(language: Language) -> Environment:
         translate=partial(translate, language=language),
         named=named,
         latex=_latex,
+        headline_titles=headline_titles,
     )
     made.globals.update(
         t=partial(text, language=language),
@@ -154,8 +168,9 @@ def _environment(language: Language) -> Environment:
         axis_title=axis_title,
         bucket_title=bucket_title,
         language=language,
-        benchmarks=BENCHMARKS,
+        benchmark_title=benchmark_title,
         benchmark_titles=benchmark_titles,
+        is_ranked_split=is_ranked_split,
         memory_choices=cards,
         origin_choices=titles(get_args(Origin), "origin"),
         encoder_choices=titles(get_args(Encoder), "encoder"),

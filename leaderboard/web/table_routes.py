@@ -82,7 +82,9 @@ def table_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
         shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS
         rows = [r for r in standing_rows(view.boards[name]) if r.rank][:shown]
-        content = render("embed.html", here.language, here=here, rows=rows, name=name).encode()
+        content = render(
+            "embed.html", here.language, here=here, rows=rows, name=name, benchmark=BENCHMARKS[name]
+        ).encode()
         return revalidated_content(request, content, HTML)
 
     return router
