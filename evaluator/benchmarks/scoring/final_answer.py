@@ -47,6 +47,7 @@ _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|�
 _SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
 _SHOWS_WORKING = re.compile(r"[→+]")
+_OPENS_BRACKET = re.compile(r"[^\d\n(]{0,10}\(\s*(?:정확히는?|약|총|원문|반올림)?\s*")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
@@ -98,7 +99,7 @@ _COMPARES = re.compile(
 
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
-    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|에|의|로)(?![가-힣])|[을를](?![가-힣]|\s?(?:차지|기록|보였|보이|나타|달성|유지))|으로"
+    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|에|의|로)(?![가-힣])|[을를](?![가-힣]|\s?차지)|으로"
     r"|(?P<compared>(?:와|과)는?\s(?:다른|별개|구분)|에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
     r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
@@ -310,7 +311,8 @@ def _differences(wanted: Sequence[Quantity]) -> list[Quantity]:
     """Return the difference of two gold quantities, which an answer may add."""
     if len(wanted) != 2:
         return []
-    return [Quantity(abs(Decimal(wanted[0].value) - Decimal(wanted[1].value)), "")]
+    difference = Quantity(abs(Decimal(wanted[0].value) - Decimal(wanted[1].value)), "")
+    return [] if _is_among(difference, wanted) else [difference]
 
 
 def _names_subject(question: str, gold: str, output: str) -> bool:
@@ -385,7 +387,8 @@ def asserted_quantities(
         found = [quantity for quantity in found if quantity.unit != "%"]
     exact = [quantity for quantity in found[:MAX_VALUES] if _is_among(quantity, wanted)]
     if exact and "(" in text and not _EITHER.search(text):
-        found = [quantity for quantity in found if quantity in exact or not _is_rounding(quantity, wanted)]
+        repeated = _rounded_beside(text, exact)
+        found = [quantity for quantity in found if quantity not in repeated]
     return _without_asked(found, asked, wanted)
 
 
@@ -782,6 +785,18 @@ def _in_percent(quantity: Quantity, wanted: Sequence[Quantity]) -> Quantity:
         return quantity
     percent = Quantity(100 * quantity.value, "%", quantity.sense)
     return percent if _is_among(percent, wanted) else quantity
+
+
+def _rounded_beside(text: str, exact: Sequence[Quantity]) -> list[Quantity]:
+    """Return the quantities that repeat one of `exact` with fewer or more digits in brackets beside it, or before its brackets."""
+    found: list[Quantity] = []
+    for one, following in pairwise(scan(text)[:MAX_VALUES]):
+        if not _OPENS_BRACKET.fullmatch(text, one.end, following.start):
+            continue
+        for quantity, other in ((one.quantity, following.quantity), (following.quantity, one.quantity)):
+            if other in exact and quantity not in exact and _is_rounding(quantity, [other]):
+                found.append(quantity)
+    return found
 
 
 def _is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:

@@ -9,6 +9,18 @@ from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
 
+# A question, its gold answer, an output, and whether that is right.
+OTHER_OUTPUTS = [
+    ("2020년 남자와 여자는 각각 몇 명인가요?", "남자 10명, 여자 5명", "2020년 남자는 10명, 여자는 5명입니다.", True),
+    ("남자와 여자는 각각 몇 명인가요?", "남자 10명, 여자 5명", "여자 5명, 남자 10명", True),
+    ("남자와 여자는 각각 몇 %인가요?", "남자 66.6%, 여자 33.3%", "여자는 33.3%, 남자는 66.6%입니다.", True),
+    ("몇 명인가요?", "24명", "24명 20명 (추정)", False),
+    ("몇 명인가요?", "1,234명", "정답: 1,234명, 1,000명 (추정)", False),
+    ("몇 명인가요?", "1,234명", "정답: 약 1,200명 (정확히 1,234명)", True),
+    ("몇 %인가요?", "15%", "정답: 15%, 20% (추정)", False),
+    ("몇 %인가요?", "20.5%", "20.5% (20.4994%)", True),
+]
+
 QUESTION, GOLD = "2020년 음식점과 숙박의 차이는 얼마입니까?", "603천 명"
 # Outputs for that question, each with whether it is right.
 OUTPUTS = [
@@ -333,6 +345,11 @@ TEXTS = [
     ("Carelessness", "It is electrical, followed by carelessness.", False),
 ]
 LABELS = ["Japan", "South Korea", "North line", "Facebook", "2020", "27.3", "Online video", "17.3%"]
+
+
+@pytest.mark.parametrize(("question", "gold", "output", "right"), OTHER_OUTPUTS)
+def test_strict_match_of_other_questions(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) == right
 
 
 @pytest.mark.parametrize(
