@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
     print(
         f"{facts.model_id} on {args.benchmark}, {found.n} questions: built-in {100 * found.built_in:.2f}, "
         f"{server_name(command)} {100 * found.served:.2f}, difference {100 * found.comparison.difference:+.2f} "
-        f"(95% interval {low:+.2f} to {high:+.2f}, McNemar's exact p = {found.comparison.p_value:.3f})"
+        f"(95% interval {low:+.2f} to {high:+.2f}, p = {found.comparison.p_value:.3f})"
     )
     print(f"{len(found.different)} answers are not the same text")
     for one in found.different[:MAX_DIFFERENCES_SHOWN]:

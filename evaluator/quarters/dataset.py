@@ -40,7 +40,7 @@ from submissions.texts.errors import StoreError
 LICENSE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"
 ITEMS = "data/items.parquet"
 # The last line that begins with 정답. Inspect's own scorers compare its text and know no units and tolerances.
-FINAL_LINE = r"(?s:.*)정답\s*[:：]\s*([^\n]*\S)"
+FINAL_LINE = r"(?s:.*)(?m:^)[ \t*]*정답\**\s*[:：][\s*]*([^\n]*?)[ \t*]*(?m:$)"
 
 
 def write_dataset(

@@ -91,16 +91,19 @@ def _cpu_quota(folder: Path) -> tuple[int, int]:
 
 
 def _mounts() -> dict[str, _Mount]:
+    """Return the mount of each controller."""
+    own = _own_paths()
     found: dict[str, _Mount] = {}
     for line in _lines(MOUNTS):
         words = line.split()
         kind = words[words.index("-") + 1]
         options = words[-1].split(",")
         mount = _Mount(Path(words[4]), PurePosixPath(words[3]))
-        if kind == V2:
-            found[V2] = mount
-        elif kind == "cgroup":
-            found |= dict.fromkeys(options, mount)
+        controllers = {V2: [V2], "cgroup": options}.get(kind, [])
+        for controller in controllers:
+            # Of several mounts, one shows the group of this process. Others may show a part of the tree without it.
+            if controller not in found or own.get(controller, PurePosixPath()).is_relative_to(mount.root):
+                found[controller] = mount
     return found
 
 

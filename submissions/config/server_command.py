@@ -32,14 +32,22 @@ def filled_words(command: str, *, model: Path, port: int, precision: str) -> lis
     return [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in server_words(command)]
 
 
+_ENV_OPTIONS_WITH_VALUE = ("-u", "--unset", "-C", "--chdir")
+
+
 def program_of(command: str) -> str:
     """Return the program that a server command runs, which may come after `env NAME=value`.
 
     Raises ValueError if the command is malformed.
     """
-    words = server_words(command)
-    runs_env = words[0].rpartition("/")[2] == "env"
-    return next((word for word in words[runs_env:] if "=" not in word), words[0])
+    first, *rest = server_words(command)
+    if Path(first).name != "env":
+        return first
+    while rest and (rest[0].startswith("-") or "=" in rest[0]):
+        option = rest.pop(0)
+        if option in _ENV_OPTIONS_WITH_VALUE:
+            rest[:1] = []
+    return rest[0] if rest else first
 
 
 def server_name(command: str) -> str:

@@ -18,8 +18,8 @@ class Wait:
     """The place of a request in the queue, and the expected time until its result."""
 
     place: int | None  # from 1; None for a running request
-    # None if it cannot be estimated: no similar request has finished, this one takes longer than those did, or a request
-    # before it cannot be estimated.
+    # None if it cannot be estimated: no similar request has finished, this one takes longer than those did, or it waits for
+    # one of which that is true.
     ready_in: timedelta | None
 
 
@@ -43,7 +43,7 @@ def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
     for row in rows:
         if row.status == Status.RUNNING and row.started_at:
             left = expected(row) - (now - row.started_at).total_seconds()
-            free.append(max(0.0, left))
+            free.append(left if left > 0 else inf)
             found[row.key] = Wait(None, timedelta(seconds=left) if 0 < left < inf else None)
     free = free or [0.0]
     for place, row in enumerate(fair_order(rows), 1):

@@ -199,6 +199,7 @@ def test_command_keeps_braces_of_json(tmp_path: Path) -> None:
         ("/opt/v/bin/python3.11 -m sglang.launch_server --model-path {model} --port {port}", "sglang"),
         ("env A=b python -m vllm.entrypoints.openai.api_server {model} {port}", "vllm"),
         ("llama-server -m {model} --port {port}", "llama-server"),
+        ("env -u A --chdir /tmp B=c vllm serve {model} --port {port}", "vllm"),
     ],
 )
 def test_server_name(text: str, name: str) -> None:

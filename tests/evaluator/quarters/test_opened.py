@@ -25,7 +25,7 @@ from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment, drawn_set
 from evaluator.quarters.books import open_books
-from evaluator.quarters.dataset import create_dataset, upload
+from evaluator.quarters.dataset import FINAL_LINE, create_dataset, upload
 from evaluator.quarters.item_statistics import item_statistics
 from evaluator.quarters.on_board import board_differences
 from evaluator.quarters.recompute import book_differences, file_differences
@@ -453,3 +453,18 @@ def test_board_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
 def test_board_that_is_none_is_one_line(content: bytes, revealed: Path) -> None:
     with pytest.raises(DataError, match="in a form that boards do not have"):
         board_differences(open_books(revealed), lambda _: content)
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [
+        ("풀이\n정답: 5건", "5건"),
+        ("정답: 5건\n참고로 이 표에서 정답: 이외의 값은 제외", "5건"),
+        ("**정답**: 5건", "5건"),
+        ("정답: **5건**", "5건"),
+        ("정답: 4건\n정답: 5건\n", "5건"),
+    ],
+)
+def test_pattern_for_inspect_finds_final_line(output: str, answer: str) -> None:
+    found = re.search(FINAL_LINE, output)
+    assert found and found[1] == answer

@@ -47,6 +47,13 @@ def test_smallest_limit_of_containing_groups_counts(groups: Path) -> None:
     assert machine.core_count() == len(os.sched_getaffinity(0))
 
 
+def test_mount_that_shows_own_group_is_read(groups: Path) -> None:
+    mounts = V2_MOUNT.format(root="/", place=groups) + V2_MOUNT.format(root="/user.slice", place=groups / "elsewhere")
+    files = {"a.slice/memory.max": "1000000\n", "elsewhere/memory.max": "5000\n", "memory.max": "3000000\n"}
+    set_up(groups, mounts, "0::/a.slice\n", files)
+    assert machine.memory_bytes() == 1_000_000
+
+
 @pytest.mark.parametrize(
     ("file", "text", "own"),
     [
