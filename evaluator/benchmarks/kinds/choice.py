@@ -17,7 +17,7 @@ from evaluator.benchmarks.base import QUESTION, Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
 from evaluator.benchmarks.rows import Row, text_in
-from evaluator.benchmarks.scoring.choices import FIRST_ORDER, LETTERS, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.choices import LETTERS, MAKERS_ORDER, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
@@ -146,7 +146,7 @@ class Choice(Benchmark):
         order = list(range(1, len(choices)))
         order.insert(right, 0)
         choices = (choices[right], *choices[:right], *choices[right + 1 :])
-        return replace(item, choices=choices, extra={**item.extra, FIRST_ORDER: tuple(order)})
+        return replace(item, choices=choices, extra={**item.extra, MAKERS_ORDER: tuple(order)})
 
     def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
         """Return the right choice."""
@@ -169,7 +169,7 @@ class Choice(Benchmark):
         letters = tuple(order.index(place) for place in choice_order(item, 0))
         choices = tuple(item.choices[place] for place in order)
         gold = answer if item.answer == item.choices[0] else item.answer
-        return replace(item, choices=choices, answer=gold, extra={**item.extra, FIRST_ORDER: letters})
+        return replace(item, choices=choices, answer=gold, extra={**item.extra, MAKERS_ORDER: letters})
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question, or with descriptions of the figure if the prompt has no place for a question."""

@@ -52,10 +52,10 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
         return ordered_match(answer.replace(" ", "").split(","), _ranked_items(response))
     if question_type in ANY_CHARACTER:
         given = response.split(",")
-        return any(ordered_match(character.split(","), given) for character in answer)
+        return any(ordered_match(character.split(","), given) for character in answer)  # a fault that is kept
     if question_type in CHOICES:
         return choice_match(answer, response)
-    return value_match(answer, response, EXACT)
+    return value_match(answer, response, EXACT)  # EXACT_NUMBER, and types that are not listed
 
 
 def text_match(answer: str, response: str) -> bool:
@@ -173,13 +173,16 @@ def _last_unit(word: str) -> str:
 
 
 def _number(run: str) -> float | None:
-    """Parse a run of digits, signs, points and commas. Return None if it is not a number."""
+    """Parse a run of digits, signs, points and commas: `1,234.5`, `1.234,5`, and `2018,36.8`, which is 36.8.
+
+    Return None if it is not a number.
+    """
     run = run.removesuffix(".")
     negative = run.startswith("-")
     run = run[1:] if run.startswith(("+", "-")) else run
     if not _COMMA_GROUPED.fullmatch(run):
         european = _ANY_GROUPED.fullmatch(run)
-        run = run.replace(".", "").replace(",", ".") if european else run.rpartition(",")[2]  # "2018,36.8" is 36.8
+        run = run.replace(".", "").replace(",", ".") if european else run.rpartition(",")[2]
     try:
         value = float(run.replace(",", ""))
     except ValueError:
