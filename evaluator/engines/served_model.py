@@ -25,7 +25,7 @@ from submissions.texts.errors import RefusedError, TemplateError
 from submissions.texts.failure_codes import FailureCode
 
 MIN_CONTEXT = 256  # tokens; with fewer, no question of any benchmark can be asked
-MIN_ANSWER_SHARE = 4  # an answer may always have a quarter of the context
+MIN_ANSWER_SHARE = 0.25  # of the context, which an answer may always have
 
 
 class ServedModel:
@@ -35,7 +35,8 @@ class ServedModel:
         """Read the model's config, processor and chat template.
 
         `server_context` is the number of tokens that the server reports as its context, if any. Raises
-        EvaluationError if the built-in engine could not run this model.
+        EvaluationError, with SERVER_FAILED if the server's context is too small, and with another code if the built-in engine
+        could not run this model.
         """
         config = chat_subconfig(load_config(options))
         _, takes_images = choose_loader(config)
@@ -47,9 +48,9 @@ class ServedModel:
         # The number of tokens to which the server limits the model, if that is fewer than the model's own.
         self.reduced_context = server_context if self._context != own_context else None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
-        self._opened = self._inputs.opens_reasoning()
+        self._opened = self._inputs.opens_reasoning()  # whether the prompt ends within the reasoning
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
-        self._removed = self._inputs.control_tokens(self._stops)
+        self._removed = self._inputs.control_tokens(self._stops)  # ids that are no text of an answer, with their text
         self.has_read_ids = False  # whether the server has sent the ids of an output
         self._vocabulary = max(len(self._inputs.tokenizer), getattr(config.get_text_config(), "vocab_size", 0) or 0)
         self._lock = threading.Lock()  # a tokenizer must not be used by two threads at once
@@ -82,7 +83,7 @@ class ServedModel:
         budget = self._inputs.budget
         if self._context is None:
             return budget
-        return min(budget, max(self._context - prepared.cost, self._context // MIN_ANSWER_SHARE))
+        return min(budget, max(self._context - prepared.cost, int(self._context * MIN_ANSWER_SHARE)))
 
     def close(self) -> None:
         self._inputs.close()
@@ -139,7 +140,7 @@ def load_served_model(options: EngineOptions, server_context: int | None) -> Ser
     try:
         return ServedModel(options, server_context)
     except EvaluationError as error:
-        if error.code == FailureCode.SERVER_FAILED:
+        if error.code == FailureCode.SERVER_FAILED:  # the model is not the reason
             raise
         sys.stderr.write(f"prompts are not fitted to the model's context: {error}\n")
         return None

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 GRACE_SECONDS = 10.0  # from SIGTERM to SIGKILL
 
@@ -19,17 +20,17 @@ def main(command: list[str]) -> int:
         for stop_signal in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(child.pid, stop_signal)
-                child.wait(GRACE_SECONDS)  # Continue with SIGKILL even if it has exited: its children may still run.
-            except subprocess.TimeoutExpired:
-                continue
             except ProcessLookupError:
                 return
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(GRACE_SECONDS)  # SIGKILL follows even if it has exited, because its children may still run
 
     def end_when_stdin_closes() -> None:
         while os.read(0, 1024):
             pass
         end_process_group()
 
+    # In a thread, because a handler runs within `child.wait()` below, which holds a lock that it would wait for.
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end_process_group).start())
     threading.Thread(target=end_when_stdin_closes, daemon=True).start()
     code = child.wait()

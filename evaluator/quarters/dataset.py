@@ -71,15 +71,15 @@ def write_dataset(
     for number, result in enumerate(books.results, 1):
         answers = {row.id: row for row in books.answers[result.request_key]}
         rows = [
-            (item, prompt, own, answers[item.id], score)
-            for item, prompt, own, score in zip(
+            (item, prompt, urls, answers[item.id], score)
+            for item, prompt, urls, score in zip(
                 books.items, prompts, pictures, books.scores_of(result.request_key), strict=True
             )
         ]
         _write_every_eval_ever(result, rows, folder / "every_eval_ever")
         samples = [
-            sample(result.benchmark, item.id, prompt.text, own, _gold(books, item), row.answer, score.values[em])
-            for item, prompt, own, row, score in rows
+            sample(result.benchmark, item.id, prompt.text, urls, _target(books, item), row.answer, score.values[em])
+            for item, prompt, urls, row, score in rows
         ]
         (folder / "inspect").mkdir(exist_ok=True)
         log = {**to_inspect(result), "samples": samples}
@@ -131,7 +131,8 @@ def _url(dataset: str, image: Path) -> str:
     return f"{constants.ENDPOINT}/datasets/{dataset}/resolve/main/{SET}/images/{image.name}"
 
 
-def _gold(books: Books, item: Item) -> str:
+def _target(books: Books, item: Item) -> str:
+    """Return the gold answer as the scorers of other tools compare it: without a tolerance."""
     return books.benchmark.gold_output(item) or item.answer
 
 
@@ -153,13 +154,13 @@ def _write_items(books: Books, prompts: list[Prompt], pictures: list[list[str]],
             "id": item.id,
             "question": item.question,
             "answer": item.answer,
-            "target": _gold(books, item),
+            "target": _target(books, item),
             "choices": list(item.choices),
             "images": list(map(_embedded, item.images)),
-            "messages": [{"role": "user", "content": _content(prompt.text, own)}],
+            "messages": [{"role": "user", "content": _content(prompt.text, urls)}],
             **item.buckets,
         }
-        for item, prompt, own in zip(books.items, prompts, pictures, strict=True)
+        for item, prompt, urls in zip(books.items, prompts, pictures, strict=True)
     ]
     Dataset.from_list(rows, features=features).to_parquet(file)
 
@@ -203,12 +204,12 @@ def _write_every_eval_ever(
         json.dumps(
             instance_row(
                 aggregate, f"{result.request_key}/{em}", item.id, prompt.text, gold_answer(item), row.answer, score.values[em],
-                own,
+                urls,
             ),
             ensure_ascii=False,
         )
         + "\n"
-        for item, prompt, own, row, score in rows
+        for item, prompt, urls, row, score in rows
     ).encode()  # fmt: skip
     owner, _, name = result.config.model_name.rpartition("/")  # `open_books` accepts only names without further slashes
     stem = uuid.UUID(bytes=hashlib.sha256(result.request_key.encode()).digest()[:16], version=4)

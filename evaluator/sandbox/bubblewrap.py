@@ -6,7 +6,8 @@ from pathlib import Path
 
 from evaluator.sandbox.layout import NOBODY, Layout
 
-_EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108 - folders that exist without --dir
+# Folders that need no --dir, because a mount below creates them: the root, scratch folders, and the system's own.
+_EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108
 
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:
@@ -24,11 +25,12 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
         words += ["--perms", "0755", "--dir", str(parent)]  # by default only root could traverse it
     for path in layout.shown:
         words += ["--ro-bind", str(path), str(path)]
-    writable = str(layout.writable)
+    writable = str(layout.writable)  # mounted last, because a folder that is shown may contain it
     return [*words, "--bind", writable, writable, "--remount-ro", "/", "--chdir", str(layout.folder), "--", *command]
 
 
 def _namespaces() -> list[str]:
     names = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    # Root needs no user namespace. Without one, setpriv switches to another user, to whom the resource limits apply.
+    # Root needs no user namespace. Without one, setpriv, which `policy` puts before the command, switches to another user,
+    # to whom the resource limits apply.
     return names if os.geteuid() == 0 else [*names, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]

@@ -76,7 +76,7 @@ class ClaimedRun:
                 return None
             try:
                 self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.FETCH))
-            except StoreError:  # answers and details could not be stored either
+            except StoreError:  # the private store is down, which answers and details need too; the queue may not be
                 self._release()
                 raise
             beat = Heartbeat(self._queue, request, self._backup, self._settings.heartbeat, self._interrupted.set)
@@ -107,7 +107,7 @@ class ClaimedRun:
 
             key = self._request.key
 
-            def run(task: Task) -> Evaluation:
+            def evaluate_with(task: Task) -> Evaluation:
                 worker = self._request.lease.worker if self._request.lease else None
                 return evaluate(
                     task,
@@ -120,12 +120,16 @@ class ClaimedRun:
                 )
 
             try:
-                evaluation = run(task)
+                evaluation = evaluate_with(task)
             except ModelServerError as error:
                 if self._request.api:
                     raise
-                log.warning("%s: its server failed%s; the built-in engine runs it", key, self._reason(error))
-                evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))
+                log.warning(
+                    "%s: its server failed%s; the built-in engine runs it", key, self._keep_log_and_describe(error)
+                )
+                evaluation = evaluate_with(
+                    replace(task, options=replace(task.options, engine=self._request.engine, api=None))
+                )
             heartbeat.enter(Stage.PUBLISH)
             result = with_equal_tensors(evaluation.result, task.options.model, self._settings, self._interrupted)
             evaluation = replace(evaluation, result=result)
@@ -156,7 +160,7 @@ class ClaimedRun:
             log.error("evaluating %s", self._request.key, exc_info=error)
         key = self._request.key
         stage = heartbeat.stage
-        reason = self._reason(error)
+        reason = self._keep_log_and_describe(error)
         if self._shard:
             log.warning("shard %s of %s at %s with %s%s", self._shard, key, stage, code, reason)
             return None
@@ -165,8 +169,11 @@ class ClaimedRun:
         log.warning("%s at %s with %s, now %s%s", key, stage, code, after.status, reason)
         return code
 
-    def _reason(self, error: Exception) -> str:
-        """Return the end of a line about a failure: the message, unless it may quote a question, and where its log is."""
+    def _keep_log_and_describe(self, error: Exception) -> str:
+        """Keep the evaluation's log, and return the end of a line about its failure.
+
+        That has the message, unless it may quote a question, and where the log is.
+        """
         hidden = isinstance(error, EvaluationError) and error.may_quote_questions
         reason = "" if hidden else f": {error}"
         kept = self._keep_log()

@@ -78,7 +78,7 @@ class SubmissionService:
             if report is None:
                 return [Outcome("store_unavailable")], None
             queued = {name: Outcome("store_unavailable", name) for name in report.requests}
-        if refusals := report.refusals():
+        if refusals := report.refusals():  # then nothing was queued
             return [Outcome("refused", refusals=tuple(refusals))], report
         chosen = context.submission.benchmarks
         return [queued.get(name) or _refused(name, report.refusals(name)) for name in chosen], report
@@ -110,7 +110,7 @@ class SubmissionService:
         )
         opt_out = opt_out_check(report.model_id, context.snapshot)
         if report.facts is None:
-            # The model was not found, so that no opt-out of its owner proves nothing.
+            # The model was not found, so its owner is unknown, and a passed check for an opt-out is shown as skipped.
             return replace(report, checks=(*report.checks, replace(opt_out, skipped=not opt_out.refusal)))
         facts = report.facts
         # The memory of a worker on another machine is known only if the operator has set it.
@@ -121,6 +121,7 @@ class SubmissionService:
         requests: dict[str, EvalRequest] = {}
         for benchmark in submission.benchmarks or self._registry.benchmarks:
             own = list(benchmark_checks(facts, benchmark, self._registry))
+            # Duplicates and the quota are reported of a refused model too, if its options allow to build a request.
             if not any(check.refusal for check in (*checks, *own)):
                 request = self._request(facts, benchmark, context, pseudonym or "")
                 own += request_checks(request, context.snapshot, context.rows, context.quota)

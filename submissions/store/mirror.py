@@ -11,6 +11,11 @@ from submissions.store.objects import merge_packs, remove_leftovers
 
 
 class Mirror(GitStore):
+    """The last commits of a repository with all their folders, but only those files that were read before.
+
+    The others are downloaded one at a time, and added with `add_blob`.
+    """
+
     hidden = ".gitattributes"  # the Hub adds one to every repository
 
     def reset(self) -> None:
@@ -34,9 +39,11 @@ class Mirror(GitStore):
     def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
         """Fetch a commit and its folders from a git server, and with `blobs` also its files.
 
-        `depth` is the number of commits; None fetches all since the last one.
+        `depth` is the number of commits. None fetches all since the last one, or the whole history if none was fetched.
         """
         with self.repository.locked(), self.repository.open() as repo:
+            # A server does not send what the client has. It takes a client that has a commit to have the commit's files and
+            # its ancestors, too, which this one may lack: with `blobs` it says that it has nothing.
             last = repo.refs.as_dict(Ref(b"refs/")).get(Ref(b"heads/" + MAIN.encode()))
             haves = [last] if last and last in repo.object_store and not blobs else []
             walker = ObjectStoreGraphWalker(haves, lambda _: [], repo.get_shallow())
@@ -57,5 +64,5 @@ class Mirror(GitStore):
                 raise
             commit_pack()
             repo.update_shallow(fetched.new_shallow, fetched.new_unshallow)
-            self.repository.move_branch(repo, None, ObjectID(head.encode()))
+            self.repository.move_branch(repo, None, ObjectID(head.encode()))  # whatever it points at
             merge_packs(repo.object_store)

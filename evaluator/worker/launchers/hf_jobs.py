@@ -46,7 +46,7 @@ class HubJobLauncher(JobLauncher):
         jobs = self._jobs
         with _hub_errors():
             flavor = self._flavor(launch.memory)
-            limit = launch.time_limit
+            limit = launch.time_limit  # of the job, which is that of the evaluation and OVERTIME
             if flavor.price:
                 limit = min(limit, timedelta(hours=jobs.max_price / flavor.price))
             if limit < OVERTIME + MIN_EVALUATION_TIME:
@@ -91,4 +91,4 @@ class HubJobLauncher(JobLauncher):
         if not fitting:
             wanted = self._jobs.flavor or f"{(memory or DEFAULT_MEMORY) / 1e9:,.0f} GB of GPU memory"
             raise LaunchError(f"the Hub offers no hardware with {wanted}")
-        return fitting[0]
+        return min(fitting, key=lambda flavor: flavor.price)
