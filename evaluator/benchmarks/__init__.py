@@ -1,4 +1,4 @@
-"""One file a benchmark; long rules in `scoring`, Korean numbers in `numerals` and `quantities` there.
+"""One file a benchmark; long rules in `scoring`, with number words in `scoring/numerals` and widths, signs and units in `scoring/quantities`.
 
 Go there to change prompts, metrics, scoring. To add one, put its file in this folder and its name in `NAMES`.
 """

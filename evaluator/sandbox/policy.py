@@ -1,9 +1,10 @@
 """The sandbox around the process that runs an untrusted model: what is visible inside, and whether it can be built here.
 
-The sandbox is built by bubblewrap. Inside there is no network, no environment variable except those listed, no process of the host, and no file except the system's libraries, the list of processors, Python,
-this project's code (without its samples), the model and the job. All of these are read-only; one folder is writable.
-The process runs as a separate user. Memory, number of processes and file sizes are limited, and system calls that
-models do not need are refused.
+The sandbox is built by bubblewrap. Inside there is no network, no environment variable except those of `child_environment`
+(`evaluator/job/process.py`), no process of the host, and no file except the system's libraries, the list of processors,
+Python, this project's code (without its samples), the model and the job. All of these are read-only; one folder is
+writable. The process runs as a separate user. Memory, number of processes and file sizes are limited, and system calls
+that models do not need are refused.
 """
 
 import atexit
