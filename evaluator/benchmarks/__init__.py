@@ -1,4 +1,4 @@
-"""One file a benchmark; long rules in `scoring`, with number words in `scoring/numerals` and widths, signs and units in `scoring/quantities`.
+"""One file a benchmark; long rules in `scoring` (number words: `numerals`; widths, signs and units: `quantities`).
 
 Go there to change prompts, metrics, scoring. To add one, put its file in this folder and its name in `NAMES`.
 """

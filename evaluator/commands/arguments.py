@@ -13,13 +13,11 @@ from typing import Any, TypeVar
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import ENGINES
 from evaluator.results.shard import parse_shard
+from submissions.commands.arguments import add_model_options
 from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
-from submissions.records.options import PRECISIONS, THINKING
 
 T = TypeVar("T")
-PRECISION = "precision of the weights (default: the checkpoint's)"
-THINKING_MODE = "whether or how much the model is asked to reason (default: as in its template)"
 SANDBOX = "none: for a model that you trust with this machine; the result records it (default: auto)"
 
 
@@ -168,7 +166,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         required=True,
         help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR; with --base-url its name on that server",
     )
-    run.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    add_model_options(run)
     _add_benchmark(run, "--benchmark", "the benchmark", required=True)
     run.add_argument(
         "--data",
@@ -205,8 +203,6 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--prices", type=_price, nargs=2, metavar=("IN", "OUT"), help="price of a million tokens, in and out"
     )
-    run.add_argument("--precision", choices=PRECISIONS, help=PRECISION)
-    run.add_argument("--thinking", choices=THINKING, help=THINKING_MODE)
     run.add_argument(
         "--max-new-tokens", type=_positive, metavar="N", help="budget of an answer in tokens (default: the benchmark's)"
     )
@@ -257,9 +253,7 @@ def _add_parity(parity: argparse.ArgumentParser) -> None:
     parity.add_argument("model", help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
     _add_benchmark(parity, "--benchmark", "the benchmark (default: ko-vqa)", default="ko-vqa")
     parity.add_argument("--data", metavar="PATH[#SPLIT]", help="as for run (default: the sample set)")
-    parity.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-    parity.add_argument("--precision", choices=PRECISIONS, help=PRECISION)
-    parity.add_argument("--thinking", choices=THINKING, help=THINKING_MODE)
+    add_model_options(parity)
     parity.add_argument(
         "--spawn",
         type=_server_command,
@@ -337,9 +331,7 @@ def _add_estimate(estimate: argparse.ArgumentParser) -> None:
         type=_benchmark,
         help="one or several benchmarks (default: all that accept the model)",
     )
-    estimate.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-    estimate.add_argument("--precision", choices=PRECISIONS, help=PRECISION)
-    estimate.add_argument("--thinking", choices=THINKING, help=THINKING_MODE)
+    add_model_options(estimate)
     estimate.add_argument(
         "--device",
         metavar="NAME",

@@ -15,7 +15,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import private_counts
 from leaderboard.data.models import model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes, shared_before
-from leaderboard.data.ranking import ranked
+from leaderboard.data.ranking import Boards, ranked
 from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.reproductions import with_annotations
 from leaderboard.data.table import Table
@@ -249,21 +249,22 @@ class LiveBoard:
         known = last.retired, last.commitments, last.errata, last.private_attempts
         unchanged = known == (retired, commitments, errata, private)
         kept = {name for name, own in rows.items() if unchanged and last.rows.get(name) == own}
-        boards = {name: last.boards[name] for name in kept}
         changed = rows.keys() - kept
-        for name in changed:
-            annotated = with_annotations(rows[name], reasons, counts.get(name, {}), private)
-            boards[name] = ranked(annotated, name)
-        boards = {name: boards[name] for name in BENCHMARKS}
+        boards: Boards = {}
+        for name, own in rows.items():
+            if name in kept:
+                boards[name] = last.boards[name]
+            else:
+                boards[name] = ranked(with_annotations(own, reasons, counts.get(name, {}), private), name)
         models = model_rows(boards) if changed else last.models
         unseen = last.unseen
         if any(map(is_compared, changed)):
             unseen = rank_changes_unseen(models)
             boards = with_rank_changes(boards, unseen)
         tables = dict(last.tables)
-        for name, own in boards.items():
-            if name not in tables or tables[name].rows is not own:
-                tables[name] = Table(name, own)
+        for name, board in boards.items():
+            if name not in tables or tables[name].rows is not board:
+                tables[name] = Table(name, board)
         unreadable = [*self._broken, *unreadable, *broken_requests]
         summaries = last.summaries | {name: summary(boards[name], name) for name in changed}
         version = last.version

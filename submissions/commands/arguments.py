@@ -25,15 +25,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             required=command is submit,
             help="one or more benchmarks" + ("" if command is submit else " (default: all)"),
         )
-        command.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-        command.add_argument(
-            "--precision", choices=PRECISIONS, help="precision of the weights (default: the checkpoint's)"
-        )
-        command.add_argument(
-            "--thinking",
-            choices=THINKING,
-            help="whether or how much the model is asked to reason; each mode is a request of its own (default: as in its template)",
-        )
+        add_model_options(command)
     submit.add_argument(
         "--api", metavar="NAME", help="instead of MODEL: a model behind an API, by its name in HANNUN_APIS"
     )
@@ -100,6 +92,17 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     commands.add_parser("verify-stores", help="check stored files against their hashes, and records against the index")
     commands.add_parser("tidy", help="squash and pack the history of the store, as a worker does every week")
     commands.add_parser("reindex", help="rebuild the index from the records")
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which weights of a model are read, and in which mode it answers."""
+    parser.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    parser.add_argument("--precision", choices=PRECISIONS, help="precision of the weights (default: the checkpoint's)")
+    parser.add_argument(
+        "--thinking",
+        choices=THINKING,
+        help="whether or how much the model is asked to reason (default: as in its template)",
+    )
 
 
 def _add_key(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:

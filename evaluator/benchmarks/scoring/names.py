@@ -38,7 +38,6 @@ PLACES = {
 }  # fmt: skip
 SPELLINGS = {
     "aluminium": "aluminum", "colour": "color", "grey": "gray", "fibre": "fiber", "centre": "center", "tyre": "tire", "labour": "labor",
-
 }  # fmt: skip
 QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 FRACTIONS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5}
@@ -60,7 +59,7 @@ _GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE
 _GASES = {"carbon dioxide": re.compile(r"\bco2\b", re.IGNORECASE), "methane": re.compile(r"\bch4\b", re.IGNORECASE)}
 _DATE = re.compile(  # 23 March 2021, 2021-03-23
     rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month>{'|'.join(MONTHS)}),?\s(?P<year>(?:19|20)\d\d)"
-    rf"|(?P<year2>(?:19|20)\d\d)(?:-(?P<number>\d\d)-|년\s(?P<month2>{'|'.join(MONTHS)})\s?)(?P<day2>\d{{1,2}})(?:일|(?!\d))",
+    rf"|(?P<year2>(?:19|20)\d\d)(?:-(?P<number>0[1-9]|1[0-2])-|년\s(?P<month2>{'|'.join(MONTHS)})\s?)(?P<day2>\d{{1,2}})(?:일|(?!\d))",
     re.IGNORECASE,
 )
 _COUNTRY = re.compile(
@@ -102,7 +101,7 @@ _KNOWN = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re
 
 
 def one_form(text: str) -> str:
-    """Return a text with months, places, periods and open ranges in the form in which they are compared."""
+    """Return a text with dates, names, ages, periods and open ranges in the form in which they are compared."""
     text = _MONTH.sub(_month, text)
     text = _DATE.sub(_date, text)
     text = _GENERATION.sub(r"gen \1", text)
@@ -158,7 +157,7 @@ def _month(match: re.Match[str]) -> str:
 
 def _date(match: re.Match[str]) -> str:
     """Return a date as `march 23, 2021`."""
-    month = match["month"] or match["month2"] or MONTHS[min(12, max(1, int(match["number"]))) - 1]
+    month = match["month"] or match["month2"] or MONTHS[int(match["number"]) - 1]
     day = int(match["day"] or match["day2"])
     return f"{month.lower()} {day}, {match['year'] or match['year2']}"
 

@@ -131,6 +131,7 @@ _DIRECTIONS = {
 }
 PLAIN_UNITS = {"", "%", "달러", "명", "년", "개"}  # may be missing, or be what is counted in other words
 _CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")
+_SIGNED_CURRENCY = re.compile(rf"(?<=[-−]){_CURRENCY.pattern}")  # -$100 is -100
 _SCALE_WORD = "[십백천만억조]"
 _ASKED_FACTOR = re.compile(
     rf"\b(thousand|million|billion|trillion)s?\b|(?:몇|단위\s?[:：]?)\s?({_SCALE_WORD}+)|\(({_SCALE_WORD}+)",
@@ -203,9 +204,9 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return _same_value(question, answer, passage, tolerance)
     if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
         is_name = bool(re.search(r"[^\W\d_]", answer)) or len(scan(_readable(answer))) > 1  # March 2018, 25-34
-        return (is_name and _gives_answer(question, answer, passage)) or _same_value(
-            question, answer, passage, tolerance
-        )
+        if is_name and _gives_answer(question, answer, passage):
+            return True
+        return _same_value(question, answer, passage, tolerance)
     return _gives_answer(question, answer, passage)
 
 
@@ -242,8 +243,7 @@ def _is_value(answer: str) -> bool:
 def _labelled_line(question: str, response: str) -> str | None:
     """Return the value of the first line, or the last of a few lines, `label: value` if its label has words of the question."""
     lines = [line for line in response.splitlines() if line.strip()]
-    first = lines[0].partition(":")[0]
-    name = lines[0].partition(":")[2]
+    first, _, name = lines[0].partition(":")
     is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
     if len(lines) > 1 and is_name and _words(first) and _words(first) <= _words(question):
         return name
@@ -431,12 +431,12 @@ def _words(text: str) -> set[str]:
 
 def _readable(text: str) -> str:
     """Return a text in which `scan` reads values: factors in letters become words, and numbers in words digits."""
-    text = _CURRENCY.sub(
-        lambda match: "" if match.start() and match.string[match.start() - 1] in "-−" else " ",
-        number_words_as_digits(unicodedata.normalize("NFKC", text)),
-    )
+    text = number_words_as_digits(unicodedata.normalize("NFKC", text))
+    text = _SIGNED_CURRENCY.sub("", text)
+    text = _CURRENCY.sub(" ", text)
     text = _BASE.sub("", text)
-    text = _CENTS.sub(lambda match: f"{int(match[1]) / 100} dollars", _OUT_OF.sub("", text))
+    text = _OUT_OF.sub("", text)
+    text = _CENTS.sub(lambda match: f"{int(match[1]) / 100} dollars", text)
     return plain(_LETTER_FACTOR.sub(lambda match: _LETTER_FACTORS[(match[1] or match[2]).lower()], text))
 
 
