@@ -39,36 +39,66 @@ from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from submissions.texts.errors import StoreError
+from tests.conftest import environment_of, settings_in
 from tests.evaluator.worker.test_loop import submit
 
 QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
 
 
+@pytest.fixture(scope="module")
+def installation(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an installation with one result on a set of 40 questions, whose quarter is not revealed.
+
+    Its tests use copies of it.
+    """
+    folder = tmp_path_factory.mktemp("installation")
+    settings = settings_in(folder, models_dir).model_copy(update={"fresh_n": 40})
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+        use_engine(monkeypatch, LetterEngine)
+        set_in_environment(monkeypatch, settings)
+        submit(settings, "tiny/image-text", "ko-fresh")
+        assert Worker(settings).run_pending() == 1
+    return folder
+
+
+@pytest.fixture(scope="module")
+def books(installation: Path, models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an installation whose quarter is revealed, with what is published of it in `books`."""
+    folder = tmp_path_factory.mktemp("revealed") / "installation"
+    shutil.copytree(installation, folder)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        set_in_environment(monkeypatch, settings_in(folder, models_dir))
+        command = ["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(folder / "books")]
+        assert evaluator(command) == 0
+    return folder
+
+
+def set_in_environment(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    for name, value in {**environment_of(settings), "HANNUN_FRESH_N": "40"}.items():
+        if name.startswith("HANNUN_"):
+            monkeypatch.setenv(name, value)
+
+
 @pytest.fixture
 def fresh_settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of an installation where models were evaluated on a set of 40 questions."""
-    for name, value in (("STORE", settings.store), ("PRIVATE_STORE", settings.private_store), ("FRESH_N", "40")):
-        monkeypatch.setenv(f"HANNUN_{name}", value)
-    monkeypatch.setenv("HANNUN_WORK_DIR", str(settings.work_dir))
+    """Return settings of an installation that evaluates on a set of 40 questions."""
+    set_in_environment(monkeypatch, settings)
     return settings.model_copy(update={"fresh_n": 40})
 
 
 @pytest.fixture
-def evaluated(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def evaluated(installation: Path, fresh_settings: Settings, tmp_path: Path) -> Settings:
     """Return settings of an installation with one result of a quarter that is not revealed."""
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
-    use_engine(monkeypatch, LetterEngine)
-    submit(fresh_settings, "tiny/image-text", "ko-fresh")
-    assert Worker(fresh_settings).run_pending() == 1
+    shutil.copytree(installation, tmp_path, dirs_exist_ok=True)
     return fresh_settings
 
 
 @pytest.fixture
-def revealed(evaluated: Settings, tmp_path: Path) -> Path:
-    """Return the folder of a revealed quarter with one result."""
-    folder = tmp_path / "books"
-    assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(folder)]) == 0
-    return folder
+def revealed(books: Path, fresh_settings: Settings, tmp_path: Path) -> Path:
+    """Return the folder of a revealed quarter with one result, beside its installation."""
+    shutil.copytree(books, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "books"
 
 
 @pytest.mark.integration
