@@ -14,7 +14,9 @@ from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUE
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
 MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter
-_ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
+_ASKS_NAME_AND_VALUE = re.compile(
+    r"(?:어디|무엇|누구|어느 [가-힣]+)(?:이며|이고|인지|인가요?[,\s]+그리고)|(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)"
+)
 ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
 _PERIODS = [
     re.compile(words)
@@ -49,6 +51,9 @@ _LABEL = re.compile(
     r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
 )
 _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
+_ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
+_RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
 _BOUND_AFTER = re.compile(
@@ -77,7 +82,22 @@ def means_another(question: str, gold: str, output: str) -> bool:
         return True
     if _other_place(f"{question} {gold}", output):
         return True
+    if _is_runner_up(question, gold, output):
+        return True
     return _other_label(question, output) or _other_subject(question, gold, output)
+
+
+def _is_runner_up(question: str, gold: str, output: str) -> bool:
+    """Return whether an output gives the gold value only to what comes next, and the question asks for the first."""
+    if not _ASKS_FIRST.search(question) or _RUNNER_UP.search(question):
+        return False
+    sentences = [match[0] for match in _SENTENCE.finditer(plain(output))]
+    giving = [sentence for sentence in sentences if _has_any(sentence, quantities(gold)[-1:])]
+    return bool(giving) and all(map(_RUNNER_UP.match, giving))
+
+
+def _has_any(text: str, wanted: Sequence[Quantity]) -> bool:
+    return any(is_among(quantity, wanted) for quantity in quantities(text))
 
 
 def _other_place(known: str, output: str) -> bool:
@@ -176,7 +196,11 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
     before = text[: stated[0].start] if stated else ""
     names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
     wanted = [name for name in names if len(name) > 1 and name not in question]
-    return all(re.search(rf"(?<![가-힣A-Za-z]){re.escape(name)}", output) for name in wanted)
+    given = places_in(output)
+    return all(
+        re.search(rf"(?<![가-힣A-Za-z]){re.escape(name)}", output) or (places_in(name) and places_in(name) <= given)
+        for name in wanted
+    )
 
 
 def _other_base(gold: str, output: str) -> bool:

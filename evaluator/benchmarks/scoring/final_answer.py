@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice, pairwise
 
+from evaluator.benchmarks.scoring.asides import gives_value_and_more
 from evaluator.benchmarks.scoring.contradictions import ASKS_YEAR, is_unsure, means_another, swapped_share
 from evaluator.benchmarks.scoring.numerals import factor_of
 from evaluator.benchmarks.scoring.quantities import RATIO, Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among, same_quantities, without
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
+    BECAUSE,
     BRACKETS,
     EQUATION,
     MAX_MARKERS,
@@ -100,6 +102,8 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 1.0  # whatever the output asserts of what it states
     asserted = without(asserted_quantities(output, question, asked, required), optional)
     if same_quantities(required, asserted):
+        return 1.0
+    if gives_value_and_more(question, plain(output), asked, required):
         return 1.0
     asserted = distinct(asserted[:MAX_VALUES])
     shared = min(sum(is_among(q, required) for q in asserted), sum(is_among(q, asserted) for q in required))
@@ -219,7 +223,10 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     bare = [sentence for sentence in sentences if is_bare(sentence)]
     if len(bare) == 1 and bare[0] == sentences[0] and "\n" not in bare[0]:  # the answer, then its components
         return bare
-    is_row_first = len(sentences) == 2 and _overlap(sentences[0], question) > _overlap(sentences[1], question)
+    concludes = bool(BECAUSE.search(sentences[-1]))
+    is_row_first = (
+        len(sentences) == 2 and not concludes and _overlap(sentences[0], question) > _overlap(sentences[1], question)
+    )
     values = [stated for stated in scan(without_working(sentences[0], question)) if stated.quantity.unit != "년"]
     if is_row_first and len(values) == 1:  # the answer, then another row
         return [sentences[0]]
@@ -232,7 +239,7 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
 
 def _only_compares(question: str, sentence: str) -> bool:
     """Return whether a sentence compares the answer with another row: 2018년(3,274mg)보다 늘었습니다."""
-    if ASKS_TO_COMPARE.search(question):
+    if ASKS_TO_COMPARE.search(question) or BECAUSE.search(sentence):
         return False
     values = [stated for stated in scan(sentence) if stated.quantity.unit != "년"]
     return any(is_compared(sentence, stated) for stated in values[:2])

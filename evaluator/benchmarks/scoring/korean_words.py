@@ -4,7 +4,9 @@ import re
 from collections.abc import Mapping
 
 # What is no prose: code, formulas, markup, addresses.
-_NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\$[^$]*\$|\\[A-Za-z]+|<[^<>]{1,200}>|https?://\S+|(?<!\S)\S+@\S+", re.DOTALL)
+_NOT_PROSE = re.compile(
+    r"```.*?```|`[^`]*`|\$[^$]*\$|\\[A-Za-z]+|<[^<>]{1,200}>|https?://\S+|(?<!\S)\S+@\S+", re.DOTALL
+)
 _IN_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 _HANGUL = re.compile(r"[가-힣ㄱ-ㆎ]+")
 # Han, kana, Cyrillic, Greek words of several letters, Arabic, Hebrew, Devanagari, Thai.

@@ -42,7 +42,7 @@ _MARKER = re.compile(
 )
 _DIRECT = re.compile(r"[\s(\[*\"'“‘]*([A-Da-d])(?![A-Za-z'’])")
 _CONCLUSION = re.compile(
-    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|(?:남는|남은|옳은|맞는|올바른|(?:바르|올바르|정확하|옳)게 [가-힣]{2,6}|(?:정확히|가장 잘) [가-힣]{2,6}|(?:일치|부합)하는) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
+    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|남은(?=\s[A-D])|(?:남는|남은|옳은|맞는|올바른|(?:바르|올바르|정확하|옳)게 [가-힣]{2,6}|(?:정확히|가장 잘) [가-힣]{2,6}|(?:일치|부합)하는) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=\s|\Z)|\n")
@@ -78,7 +78,7 @@ _DENIED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _DENIED_IN_CLAUSE = re.compile(
-    r"[)\]*\"'\s|:]{0,6}(?:번|은|는|이|가|도)[^A-D.\n,;]{0,40}?(?:맞지 않|옳지 않|틀리|틀립|틀렸|다릅|다르|일치하지|부합하지|아닙|오답|잘못|거짓|반대)"
+    r"[)\]*\"'\s|:]{0,6}(?:번|은|는|이|가|도)[^A-D.\n,;]{0,40}?(?:맞지 않|옳지 않|틀리|틀립|틀렸|다릅|다르|일치하지|부합하지|아닙|오답|잘못|거짓|반대|(?:것처럼|듯이?|것 같아)\s?(?:보이|하)(?:지만|나|는데))"
     r"|\s(?:is|was|are|cannot|can't|does|doesn't|did|has)\b[^A-D.\n,;]{0,30}?(?:false|incorrect|wrong|not\b|n't\b|cannot|contradict|ruled out|eliminated)"
     r"|\s(?:can't|cannot|doesn't|does not|isn't)\s(?!be ruled|be excluded)"
     r"|[\s|:)]{0,6}(?:[❌✗✘×]|\(X\)|불일치|부적합)",

@@ -71,7 +71,7 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    rf"(?<![가-힣])({'|'.join(sorted(PLACES, key=len, reverse=True))})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?![가-힣]{{2,}})"
+    rf"(?<![가-힣])({'|'.join(sorted(PLACES, key=len, reverse=True))})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?=[가-힣]?(?![가-힣])|으로|에서|에[는선도]|이[며고다라었]|입니다|보다|까지|부터)"
 )
 _AND_MORE = re.compile(
     r"(?<!\d)(\d{1,4})\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)",

@@ -44,8 +44,8 @@ _HANGUL = re.compile(
     """,
     re.VERBOSE,
 )
-_COUNTED = re.compile(  # 두 곳, 삼백열두 명
-    rf"(?<![가-힣])((?:[{_ONE}]?[만천백]\s?){{0,4}})({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
+_COUNTED = re.compile(  # 두 곳, 삼백열두 명, but not 108 세대, 세종 and 한편
+    rf"(?<![가-힣\d])(?<!\d\s)(?!세대|세종|한편|한해)((?:[{_ONE}]?[만천백]\s?){{0,4}})({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
 )
 _NONE = re.compile(r"(?<![가-힣])(?:하나|한\s?(?:곳|개|건|해|명|번|차례|가지))도\s없(?:습니다|다|음|었\S*)?")
 _SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")

@@ -30,9 +30,9 @@ class Quantity(NamedTuple):
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
-        return (
-            len(units) == 1 or "" in units or (units <= _COUNTED and bool(units & _ANY_PLACE)) or units in (TIMES, AGES)
-        )
+        if len(units) == 1 or "" in units or (units <= _COUNTED and units & _ANY_PLACE):
+            return True
+        return units <= TIMES or units == AGES or units <= HOUSEHOLDS
 
     def in_unit(self, unit: str) -> "Quantity":
         """Return the same length, weight, area or volume in another unit, or the quantity itself if that is not possible."""
@@ -56,8 +56,9 @@ class Quantity(NamedTuple):
         return lower.value == -higher.value and lower.value < 0 and higher.sense == "-"
 
 
-TIMES = {"회", "번"}
+TIMES = {"회", "번", "건"}  # of events
 AGES = {"세", "년"}  # a life expectancy of 83.5세 is 83.5년
+HOUSEHOLDS = {"호", "가구", "세대"}  # 50,722호 of farmers are 50,722가구
 _ANY_PLACE = {"개", "개소"}  # 47곳 is 47개교
 _COUNTED = {"개", "개소", "개국", "개사", "개교"}
 

@@ -15,7 +15,7 @@ MAX_MARKERS = 50  # markers, conclusions or clauses of an answer
 MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
 
 _BARE = re.compile(
-    r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=])*"
+    r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=≈≒])*"
 )  # what may surround a value in a sentence that has nothing else
 _OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|거나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
@@ -24,7 +24,7 @@ _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*"
 _SHOWS_WORKING = re.compile(r"[→+]")
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 # Separate working from the answer, and the answer from a remark or a comparison.
-_BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
+BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _COMPARISON = re.compile(r"(?<=[\d가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
 _COMPARES = re.compile(
     r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도|미치지|미달|못 미"
@@ -74,7 +74,7 @@ def without_working(sentence: str, question: str) -> str:
     stated = scan(sentence)
     if not stated:
         return sentence
-    working = [match.end() for match in _BECAUSE.finditer(sentence) if match.end() <= stated[-1].start]
+    working = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= stated[-1].start]
     sentence = sentence[working[-1] :] if working else sentence
     first = scan(sentence)[0].end
     compared = [] if _COMPARES.search(question) else [match.start() for match in _COMPARES.finditer(sentence)]
@@ -119,7 +119,7 @@ def in_sentence(
         return [of_year]
     values = [stated for stated in all_stated if not is_label(sentence, stated, asked, wanted)]
     is_equation = bool(EQUATION.search(sentence))
-    free = [stated for stated in values if not (is_equation and _is_in_expression(sentence, stated))]
+    free = [stated for stated in values if not (is_equation and is_in_expression(sentence, stated))]
     chosen = _own_values(question, sentence, values, free, wanted)
     if not chosen:  # only operands, or only labels
         subjects = [stated for stated in free if not is_compared(sentence, stated)]
@@ -184,7 +184,7 @@ def is_compared(sentence: str, stated: Stated) -> bool:
     return bool(operand and operand["compared"])
 
 
-def _is_in_expression(sentence: str, stated: Stated) -> bool:
+def is_in_expression(sentence: str, stated: Stated) -> bool:
     """Return whether a quantity is an operand of an expression, as 525 and 447 are in `525 - 447 = 78`."""
     return bool(
         _OPERATOR_AFTER.match(sentence, stated.end)

@@ -57,7 +57,8 @@ _EXPLANATION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ANSWER_LINE = re.compile(
-    r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:최종[ \t]?)?(?:정답|답변|답|결론|(?:final )?answer|conclusion)[ \t]*[*_\])】>]*[ \t]*(?:[:：은는=]|is\b|$)",
+    r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:최종[ \t]?)?(?:정답|답변|답|결론|(?:final )?answer|conclusion)[ \t]*[*_\])】>]*[ \t]*(?:[:：은는=]|is\b|$)"
+    r"|^[ \t]*(?:따라서|그러므로|즉|결론적으로|결과적으로|∴|therefore|thus|hence)[,\s]",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -1,0 +1,172 @@
+"""Decide whether an answer gives the wanted value and says more about it than was asked.
+
+Other values do not compete with it if they have another unit (756건 beside 24,797ha), are compared with it (전년보다, 375천 톤이
+늘어난), sum it up or divide it (합계, 건당), are what it is computed from, or belong to something that the question does not name
+(OECD 평균은 3.7명).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from evaluator.benchmarks.scoring.quantities import Quantity, Stated, scan
+from evaluator.benchmarks.scoring.quantity_sets import is_among, same_quantities
+from evaluator.benchmarks.scoring.sentence_values import (
+    ASKS_TO_COMPARE,
+    DENIED_AFTER,
+    is_bare,
+    is_compared,
+    is_in_expression,
+    is_label,
+    is_year,
+    shared_words,
+)
+
+MAX_VALUES = 20  # of an answer; one with more is a table
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
+_IS_STATEMENT = re.compile(r"[다요음임됨함][\s.!)\]\"'”’]*$|(?:[A-Za-z]+\s){3}")
+_IN_LIST = re.compile(r"\s*[-•·|*]")
+# An answer with these is read by the rules for markers, conclusions and alternatives only.
+_UNDECIDED = re.compile(
+    r"중\s하나|사이|또는|혹은|아니면|이거나|\bor\b|수도?\s있|가능|정확하지|불확실|보이지만|듯하지만|다만|그러나|하지만|실제로는"
+    r"|[=≈≒→][^\n]*[=≈≒→]",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(r"따라서|그러므로|이므로|결론|최종|정답|답(?:은|입니다|이다|임)")
+_ASKS_TO_COMPUTE = re.compile(r"차이|차는|증가|감소|줄었|줄어|늘었|늘어|변화|증감|보다|대비|비해|합|총|모두|전체")
+_ASKS_FOR_SUM = re.compile(r"합|총|모두|전체|평균")
+
+# Around a value that does not compete.
+_BESIDE = re.compile(r"\s?[가-힣A-Za-z0-9]{0,8}(?:과|와)\s(?:비교|견주)|에\s비[해하]")
+_CHANGE = re.compile(
+    r"(?:\([^()]{0,20}\))?(?:이|가|만큼|이나|나|씩|정도|가량)?\s?(?:더\s)?"
+    r"(?:증가|감소|상승|하락|늘|줄|많|적|높|낮|크|작|차이|격차|상회|하회|웃도|밑도|앞서|뒤)"
+)
+_DIFFERENCE_BEFORE = re.compile(r"(?:차이|격차|차|(?:증가|감소)\s?폭|증가량|감소량|증감)[는은가이]\s(?:약\s|총\s)?$")
+_SUM_BEFORE = re.compile(r"(?:합계|합하면|합치면|더하면|합은|합이|전체|평균)[는은가이]?,?\s(?:약\s|총\s|모두\s)?$")
+_PER_BEFORE = re.compile(r"당[^\d,.]{0,20}$")
+_COMPARED_BEFORE = re.compile(
+    r"\b(?:(?:up|down) from|compared (?:to|with)|than|versus|vs\.?|against)\s(?:about\s)?[$€£₩]?$", re.IGNORECASE
+)
+_COMPARED_BRACKETS = re.compile(r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주)|보다|에\s비)")
+_YEAR_BEFORE = re.compile(r"\b(?:in|of|since|by|from|the)\s$", re.IGNORECASE)
+_RANGE_BEFORE = re.compile(r"\d\s?[~∼–-]\s?$")
+_RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
+
+
+class Mention(NamedTuple):
+    """A value that competes to be the answer, and the words of the question that stand before it."""
+
+    quantity: Quantity
+    words: frozenset[str]
+    is_free: bool  # in no sentence about something else: it is alone, in a list, or the end of a range
+
+
+def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
+    """Return whether all values of a text that compete to be the answer are the wanted ones.
+
+    Args:
+        question: the question
+        text: an answer without a marker, which `plain` has returned
+        asked: the quantities of the question
+        wanted: the quantities of the gold answer
+    """
+    if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(quantity.unit == "년" for quantity in wanted):
+        return False
+    if len(scan(text)) > MAX_VALUES:
+        return False
+    mentions = list(_mentions(question, _COMPARED_BRACKETS.sub("", text), asked, wanted))
+    if len(wanted) == 1 and mentions:
+        mentions = _without_working(question, mentions, wanted[0])
+        mentions = _about_question(mentions)
+    return bool(mentions) and same_quantities(wanted, [mention.quantity for mention in mentions])
+
+
+def _without_working(question: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
+    """Return mentions without the two before a result that it is the sum or the difference of, if the question asks for that."""
+    *before, last = mentions
+    if not _ASKS_TO_COMPUTE.search(question) or last.is_free or not last.quantity.agrees(result):
+        return list(mentions)
+    values = dict.fromkeys(mention.quantity for mention in before)
+    for one, other in combinations(values, 2):
+        if abs(result.value) in (abs(one.value - other.value), one.value + other.value):
+            return [mention for mention in mentions if mention.quantity not in (one, other)]
+    return list(mentions)
+
+
+def _about_question(mentions: Sequence[Mention]) -> list[Mention]:
+    """Return mentions without those before which only some of the words stand that stand before another."""
+    own = max((mention.words for mention in mentions), key=len)
+    return [mention for mention in mentions if mention.is_free or not mention.words < own]
+
+
+def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> Iterator[Mention]:
+    sentences = [match[0] for match in _SENTENCE.finditer(text)]
+    operands: list[Quantity] = []
+    for sentence in sentences:
+        operands += [stated.quantity for stated in scan(sentence) if is_in_expression(sentence, stated)]
+    others = [*asked, *operands]
+    for sentence in sentences:
+        position = 0
+        is_free = is_bare(sentence) or not _is_statement(sentence)
+        for stated in scan(sentence):
+            is_wanted = is_among(stated.quantity, wanted)
+            is_other = not is_wanted and (
+                is_among(stated.quantity, others) or _is_of_another_kind(sentence, stated, asked, wanted)
+            )
+            if is_other or _is_aside(question, sentence, stated, asked, is_wanted=is_wanted):
+                continue
+            words = frozenset(shared_words(sentence[position : stated.start], question))
+            position = stated.end
+            is_in_range = bool(
+                _RANGE_BEFORE.search(sentence[: stated.start]) or _RANGE_AFTER.match(sentence, stated.end)
+            )
+            yield Mention(stated.quantity, words, is_free or is_in_range)
+
+
+def _is_statement(sentence: str) -> bool:
+    return bool(_IS_STATEMENT.search(sentence)) and not _IN_LIST.match(sentence)
+
+
+def _is_of_another_kind(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
+    """Return whether a value cannot be the answer: it labels a row, or has a unit that none of the wanted values has."""
+    if is_label(sentence, stated, asked, wanted) or _is_year_in_english(sentence, stated):
+        return True
+    unit = stated.quantity.unit
+    if not unit and (end := _RANGE_AFTER.match(sentence, stated.end)):  # 15~29세
+        following = next((one for one in scan(sentence) if one.end > end.end()), None)
+        unit = following.quantity.unit if following else ""
+    return bool(unit) and not any(Quantity(1, unit).agrees(Quantity(1, one.unit)) for one in wanted)
+
+
+def _is_year_in_english(sentence: str, stated: Stated) -> bool:
+    is_bare_year = not stated.quantity.unit and is_year(stated.quantity.value)
+    return is_bare_year and bool(_YEAR_BEFORE.search(sentence[: stated.start]))
+
+
+def _is_aside(question: str, sentence: str, stated: Stated, asked: Sequence[Quantity], *, is_wanted: bool) -> bool:
+    """Return whether a sentence says a value of another year, denies it, compares it, or computes with it."""
+    before = sentence[: stated.start]
+    if _is_of_another_year(sentence, stated, asked) or DENIED_AFTER.match(sentence, stated.end):
+        return True
+    if is_compared(sentence, stated) or is_in_expression(sentence, stated):
+        return True
+    if _BESIDE.match(sentence, stated.end) or _COMPARED_BEFORE.search(before):
+        return True
+    if is_wanted:
+        return False
+    is_change = _CHANGE.match(sentence, stated.end) or _DIFFERENCE_BEFORE.search(before)
+    if is_change and not ASKS_TO_COMPARE.search(question):
+        return True
+    if _SUM_BEFORE.search(before) and not _ASKS_FOR_SUM.search(question):
+        return True
+    return bool(_PER_BEFORE.search(before)) and "당" not in question
+
+
+def _is_of_another_year(sentence: str, stated: Stated, asked: Sequence[Quantity]) -> bool:
+    """Return whether the last year before a value is not the one that the question names."""
+    years = {one.value for one in asked if one.unit == "년"}
+    before = [one for one in scan(sentence) if one.end <= stated.start]
+    named = [one.quantity.value for one in before if one.quantity.unit == "년" or _is_year_in_english(sentence, one)]
+    return len(years) == 1 and bool(named) and named[-1] not in years
