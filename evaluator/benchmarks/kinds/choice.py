@@ -18,7 +18,7 @@ from evaluator.benchmarks.card import Axis, Baseline, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
 from evaluator.benchmarks.rows import Row, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, MAKERS_ORDER, choice_order, choices_in, with_order_key
-from evaluator.benchmarks.scoring.letters import asserted_letter
+from evaluator.benchmarks.scoring.letters import asserted_letter, choices_in_question
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
@@ -209,7 +209,8 @@ class Choice(Benchmark):
 
     def _score(self, item: Item, golds: Sequence[str], answers: Sequence[Answer]) -> Score:
         matches = [self.published_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
-        given = [asserted_letter(answer.text) for answer in answers]
+        texts = self._texts(item)
+        given = [asserted_letter(answer.text, choices) for answer, choices in zip(answers, texts, strict=False)]
         em = sum(matches) / len(matches)
         # The score has one status: the first one of the rotations that is not "ok".
         worst = next((answer for answer in answers if answer.status != "ok"), answers[0])
@@ -237,6 +238,12 @@ class Choice(Benchmark):
     @property
     def _rotations(self) -> int:
         return len(LETTERS) if self.rotates else 1
+
+    def _texts(self, item: Item) -> list[list[str]]:
+        """Return the texts of the choices in each rotation, in the order of their letters."""
+        if not item.choices:
+            return [choices_in_question(item.question)]
+        return [[item.choices[place] for place in choice_order(item, rotation)] for rotation in range(self._rotations)]
 
     def _gold_letters(self, item: Item) -> list[str]:
         """Return the right letter in each rotation."""

@@ -21,7 +21,9 @@ from evaluator.benchmarks.scoring.sentence_values import (
     is_label,
     is_year,
     shared_words,
+    without_compared_brackets,
 )
+from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 
 MAX_VALUES = 20  # of an answer; one with more is a table
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
@@ -29,11 +31,11 @@ _IS_STATEMENT = re.compile(r"[다요음임됨함][\s.!)\]\"'”’]*$|(?:[A-Za-z
 _IN_LIST = re.compile(r"\s*[-•·|*]")
 # An answer with these is read by the rules for markers, conclusions and alternatives only.
 _UNDECIDED = re.compile(
-    r"중\s하나|사이|또는|혹은|아니면|이거나|\bor\b|수도?\s있|가능|정확하지|불확실|보이지만|듯하지만|다만|그러나|하지만|실제로는"
+    r"중\s하나|사이(?:의|이|로|입|$)|또는|혹은|아니면|이거나|\bor\b|수도?\s있|가능|정확하지|불확실|보이지만|듯하지만|다만|그러나|하지만|실제로는"
     r"|[=≈≒→][^\n]*[=≈≒→]",
     re.IGNORECASE,
 )
-_CONCLUDES = re.compile(r"따라서|그러므로|이므로|결론|최종|정답|답(?:은|입니다|이다|임)")
+_CONCLUDES = re.compile(r"따라서|그러므로|이므로|결론|최종|정답|답(?:은|입니다|이다|임)|값[은이]")
 _ASKS_TO_COMPUTE = re.compile(r"차이|차는|증가|감소|줄었|줄어|늘었|늘어|변화|증감|보다|대비|비해|합|총|모두|전체")
 _ASKS_FOR_SUM = re.compile(r"합|총|모두|전체|평균")
 
@@ -44,12 +46,11 @@ _CHANGE = re.compile(
     r"(?:증가|감소|상승|하락|늘|줄|많|적|높|낮|크|작|차이|격차|상회|하회|웃도|밑도|앞서|뒤)"
 )
 _DIFFERENCE_BEFORE = re.compile(r"(?:차이|격차|차|(?:증가|감소)\s?폭|증가량|감소량|증감)[는은가이]\s(?:약\s|총\s)?$")
-_SUM_BEFORE = re.compile(r"(?:합계|합하면|합치면|더하면|합은|합이|전체|평균)[는은가이]?,?\s(?:약\s|총\s|모두\s)?$")
+_SUM_BEFORE = re.compile(r"(?:합계|합하면|합치면|더하면|합은|합이|전체|평균)[는은가이:]?,?\s(?:약\s|총\s|모두\s)?$")
 _PER_BEFORE = re.compile(r"당[^\d,.]{0,20}$")
 _COMPARED_BEFORE = re.compile(
     r"\b(?:(?:up|down) from|compared (?:to|with)|than|versus|vs\.?|against)\s(?:about\s)?[$€£₩]?$", re.IGNORECASE
 )
-_COMPARED_BRACKETS = re.compile(r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주)|보다|에\s비)")
 _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|by|from|the)\s$", re.IGNORECASE)
 _RANGE_BEFORE = re.compile(r"\d\s?[~∼–-]\s?$")
 _RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
@@ -76,7 +77,7 @@ def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wa
         return False
     if len(scan(text)) > MAX_VALUES:
         return False
-    mentions = list(_mentions(question, _COMPARED_BRACKETS.sub("", text), asked, wanted))
+    mentions = list(_mentions(question, without_compared_brackets(text), asked, wanted))
     if len(wanted) == 1 and mentions:
         mentions = _without_working(question, mentions, wanted[0])
         mentions = _about_question(mentions)
@@ -108,6 +109,8 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
         operands += [stated.quantity for stated in scan(sentence) if is_in_expression(sentence, stated)]
     others = [*asked, *operands]
     for sentence in sentences:
+        if is_about_another_place(question, sentence):
+            continue
         position = 0
         is_free = is_bare(sentence) or not _is_statement(sentence)
         for stated in scan(sentence):

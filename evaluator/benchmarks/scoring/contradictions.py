@@ -13,6 +13,7 @@ from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUES, SUBJECT
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
+MAX_NAME_WORDS = 3  # of the name beside the value of a gold answer
 MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter
 _ASKS_NAME_AND_VALUE = re.compile(
     r"(?:어디|무엇|누구|어느 [가-힣]+)(?:이며|이고|인지|인가요?[,\s]+그리고)|(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)"
@@ -54,6 +55,15 @@ _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?
 _ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
 _RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
+# Asks for the one that is the most, the first or the only one, and for its value.
+_ASKS_WHICH_AND_VALUE = re.compile(
+    r"(?:가장|제일|최[고대저소]|번째|1위|처음|넘은|유일).*(?:[가-힣](?:과|와)\s|(?:어디|무엇|누구|언제|어느 [가-힣]+)(?:이며|이고|인지|인가,|,))"
+)
+_LABELS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단계"}  # units of names: 2021년, 60대
+_RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
+_JOINT = r"(?:[\s·,&]|및)*"
+_JOINTS = re.compile(r"[\s·,&]|및")
+_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|으로|로|의)$")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
 _BOUND_AFTER = re.compile(
@@ -63,7 +73,9 @@ _BOUND_BEFORE = re.compile(
     r"(?:최소|최대|적어도|많아야|[<>≤≥]|\b(?:at least|at most|(?:more|less|fewer) than|over|under))\s*$", re.IGNORECASE
 )
 _BOUND_WORD = re.compile(r"최소|최대|적어도|많아야|이내|까지|at least|at most|up to", re.IGNORECASE)
-_UNSURE = re.compile(r"알 수 없|확인할 수 없|판단할 수 없|모르겠|확실하지 않|표에 없습니다")
+_UNSURE = re.compile(
+    r"알 수 없|확인할 수 없|판단할 수 없|(?:판단|확정|단정|특정)하기\s?(?:어렵|힘들)|어느 쪽(?:이|인지)|수도 있고|모르겠|확실하지 않|표에 없습니다"
+)
 
 
 def means_another(question: str, gold: str, output: str) -> bool:
@@ -195,12 +207,32 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
     stated = scan(text)
     before = text[: stated[0].start] if stated else ""
     names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
-    wanted = [name for name in names if len(name) > 1 and name not in question]
-    given = places_in(output)
-    return all(
-        re.search(rf"(?<![가-힣A-Za-z]){re.escape(name)}", output) or (places_in(name) and places_in(name) <= given)
-        for name in wanted
+    return all(names_in(name, output) for name in names if len(name) > 1 and name not in question)
+
+
+def names_in(name: str, output: str) -> bool:
+    """Return whether an output has a name, or the place that it is the name of in another form."""
+    places = places_in(name)
+    has_place = bool(places) and places <= places_in(output)
+    words = [re.escape(word) for word in _JOINTS.split(name) if word]
+    return has_place or re.search(rf"(?<![가-힣A-Za-z\d]){_JOINT.join(words)}", output) is not None
+
+
+def name_beside_value(question: str, gold: str) -> tuple[str, str]:
+    """Return the name and the value of a gold answer such as `인천 24.5%` or `20~29세 369천 명` to a question that asks for both.
+
+    The name is "" if there is none.
+    """
+    text = plain(gold)
+    stated = scan(text)
+    if not stated or not _ASKS_WHICH_AND_VALUE.search(question):
+        return "", gold
+    name = re.sub(r"(?:이며|이고)$", "", text[: stated[-1].start].strip(" ,:("))
+    labels = all(one.quantity.unit in _LABELS or _RANGE_AFTER.match(text, one.end) for one in stated[:-1])
+    is_name = (
+        labels and 0 < len(name.split()) <= MAX_NAME_WORDS and not _IS_PHRASE.search(name) and name not in question
     )
+    return (name, text[stated[-1].start :]) if is_name else ("", gold)
 
 
 def _other_base(gold: str, output: str) -> bool:

@@ -13,7 +13,14 @@ from decimal import Decimal
 from itertools import islice, pairwise
 
 from evaluator.benchmarks.scoring.asides import gives_value_and_more
-from evaluator.benchmarks.scoring.contradictions import ASKS_YEAR, is_unsure, means_another, swapped_share
+from evaluator.benchmarks.scoring.contradictions import (
+    ASKS_YEAR,
+    is_unsure,
+    means_another,
+    name_beside_value,
+    names_in,
+    swapped_share,
+)
 from evaluator.benchmarks.scoring.numerals import factor_of
 from evaluator.benchmarks.scoring.quantities import RATIO, Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among, same_quantities, without
@@ -31,9 +38,11 @@ from evaluator.benchmarks.scoring.sentence_values import (
     is_label,
     is_year,
     shared_words,
+    without_compared_brackets,
     without_working,
 )
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
+from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
 MAX_UNMARKED_QUANTITIES = 10
@@ -80,6 +89,15 @@ def strict_f1(question: str, gold: str, output: str) -> float:
     output = stated_answer(output)
     if output == gold:
         return 1.0
+    name, value = name_beside_value(question, gold)
+    if not name:
+        return _f1(question, gold, output)
+    if not names_in(name, plain(output)):
+        return 0.0
+    return max(_f1(question, gold, output), _f1(question, value, plain(output).replace(name, "해당")))
+
+
+def _f1(question: str, gold: str, output: str) -> float:
     of_gold = quantities(gold)
     if not of_gold:
         return float(folded(gold) == folded(output))
@@ -142,8 +160,9 @@ def asserted_quantities(
         asked: the quantities of the question
         wanted: the quantities of the gold answer, which help to recognize labels, roundings and omitted multipliers
     """
-    text = _AFTERTHOUGHT.sub(r"\1", plain(output))
-    named = set(_NAMED_YEAR.findall(text)) if ASKS_YEAR.search(question) else set()
+    text = without_compared_brackets(_AFTERTHOUGHT.sub(r"\1", plain(output)))
+    asks_year = ASKS_YEAR.search(question) and (not wanted or any(quantity.unit == "년" for quantity in wanted))
+    named = set(_NAMED_YEAR.findall(text)) if asks_year else set()
     if len(named) == 1 and ("번째" in question or "번째" not in text):
         return [Quantity(int(named.pop()), "년")]
     if (total := _total_of_parts(text)) and is_among(total, wanted):
@@ -206,7 +225,7 @@ def _explicit_passages(
             return [bold[-1]]
     if not places or _unmarked_count(sentences) > MAX_UNMARKED_QUANTITIES:
         return []
-    is_remark = [bool(_REMARK.match(one)) or _only_compares(question, one) for one in sentences]
+    is_remark = [_is_remark(question, one) for one in sentences]
     remark = next((place for place in places[1:] if is_remark[place]), len(sentences))
     before_remark = [sentences[place] for place in places if place < remark]
     return [(passage, None) for passage in _unmarked_passages(before_remark, question)]
@@ -235,6 +254,13 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     if len(sentences) > 2 and not (_CUE.search(sentences[-1]) or EQUATION.search(sentences[-1])):
         return []  # a list of rows
     return [sentences[-1], *(one for one in bare if one != sentences[-1])]
+
+
+def _is_remark(question: str, sentence: str) -> bool:
+    """Return whether a sentence after the answer explains it, compares it, or is about another place of a ranking."""
+    if _REMARK.match(sentence) or is_about_another_place(question, sentence):
+        return True
+    return _only_compares(question, sentence)
 
 
 def _only_compares(question: str, sentence: str) -> bool:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
+MAX_WORDS_BESIDE = 15  # the text of a choice in the last sentence of an answer
 MAX_LETTERS = 50  # an answer with more letters or markers in one role repeats itself and asserts nothing
 
 # What may follow a choice in Hangul.
@@ -52,6 +53,9 @@ _AFFIRMED = re.compile(
 )
 _FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")
 _LINE = re.compile(r"^[ \t(\[*\"']*([A-D])[)\]*\"'.]*[ \t]*$", re.MULTILINE)
+_CHECKED_LINE = re.compile(
+    r"^[^\nA-D]*(?:option\s|choice\s)?([A-D])[.):][^\n]*[✅✔✓⭕]\s*$", re.MULTILINE | re.IGNORECASE
+)
 _MARKED_OUT = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")
 
 _CLOSING_MARKS = r"[)\]*\"']*(?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
@@ -90,6 +94,7 @@ _DENIED_BEFORE = re.compile(
 )
 # The choices repeated, one per line. A letter alone in the first line is an answer and does not match.
 _REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
+_CHOICE_IN_QUESTION = re.compile(r"^[ \t]*\(?([A-D])[.):]\s*(\S.*?)\s*$", re.MULTILINE)
 _CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")
 # Of an answer with several letters.
 _DENIES = re.compile(r"\bnot\b|n't\b|아니")
@@ -104,9 +109,39 @@ class Letter(NamedTuple):
     end: int
 
 
-def asserted_letter(output: str) -> str | None:
-    """Return the letter that an answer asserts, as in `정답은 B`, `(B)` or `**B**`. None if it asserts none or several."""
-    return _settled(_readable(output))
+def asserted_letter(output: str, choices: Sequence[str] = ()) -> str | None:
+    """Return the letter that an answer asserts, as in `정답은 B`, `(B)` or `**B**`. None if it asserts none or several.
+
+    An answer that names no letter may end with the text of one of the choices, which are in the order of their letters.
+    """
+    text = _readable(output)
+    return _settled(text) or (None if _letters(text) else _letter_of_text(text, choices))
+
+
+def choices_in_question(question: str) -> list[str]:
+    """Return the choices that a question lists on lines `A. …` to at most `D. …`, or an empty list."""
+    found = _CHOICE_IN_QUESTION.findall(question)
+    letters = "".join(letter for letter, _ in found)
+    return [text for _, text in found] if "ABCD".startswith(letters) else []
+
+
+def _letter_of_text(text: str, choices: Sequence[str]) -> str | None:
+    """Return the letter of the only choice whose text the last sentence of an answer has."""
+    if not choices or EITHER.search(text):
+        return None
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if re.search(r"\w", sentence)]
+    if not sentences or _DENIES.search(sentences[-1]):
+        return None
+    last = _words_of(sentences[-1])
+    texts = list(map(_words_of, choices))
+    named = [place for place, words in enumerate(texts) if words and re.search(rf"\b{words}(?![a-z\d])", last)]
+    if len(named) != 1 or len(last.split()) - len(texts[named[0]].split()) > MAX_WORDS_BESIDE:
+        return None
+    return "ABCD"[named[0]]
+
+
+def _words_of(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def asserted_letters(output: str) -> set[str]:
@@ -189,6 +224,7 @@ def _places(text: str, every: Sequence[Letter]) -> Iterator[list[Letter]]:
     yield [found for marker in _MARKER.finditer(text) for found in _after(text, marker.end(), every)]
     yield [found for conclusion in _CONCLUSION.finditer(text) for found in _after(text, conclusion.end(), every)]
     yield _matched(text, _LINE)
+    yield _matched(text, _CHECKED_LINE)
     yield [one for one in every if _AFFIRMED.match(text, one.end)]
     yield _matched(text, _FIRST)
     yield [one for one in _matched(text, _MARKED_OUT) if one in every]

@@ -129,6 +129,16 @@ def places_in(text: str) -> set[str]:
     return {PLACES[match[1]] for match in _PLACE.finditer(text)}
 
 
+def with_place_as(name: str, text: str) -> str:
+    """Return a text in which the place that a name is one form of has that form: 충남 for 충청남도."""
+    places = places_in(name)
+
+    def renamed(match: re.Match[str]) -> str:
+        return name if PLACES[match[1]] in places else match[0]
+
+    return _PLACE.sub(renamed, text)
+
+
 def _country(match: re.Match[str]) -> str:
     names = list(COUNTRIES)  # in the order of the pattern's groups
     return names[(match.lastindex or 1) - 1]

@@ -9,9 +9,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
-from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in
+from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in, with_place_as
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
+from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, superlative
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 _MARKED = re.compile(
@@ -27,32 +28,26 @@ _UNKNOWN = re.compile(
     r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
     re.IGNORECASE,
 )
+# The exact value is not shown, but the answer estimates it.
+_CONCESSION = re.compile(
+    r"(?:정확한|구체적인|실제)\s(?:값|수치|숫자)[은이가][^.\n]{1,30}?(?:지만|으나|는데|므로|아서|어서)[,\s]"
+)
 _ENDING = re.compile(
     r"(?:입니다|이다|임|이에요|예요|이?랍니다|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다|(?:소개되어|적혀|나와|표시되어|기재되어|나타나)있습니다)?)$"
 )
+_IS_IN = re.compile(r"에\s?(?:포함|속|해당|위치)\S*(?:\s있\S*)?[\s.!]*$")
 _ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급|광역시|특별시|특별자치시|특별자치도)$")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도읍면])$")  # 해남 is 해남군
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
-_CONCLUDES = re.compile(r"(?:따라서|그러므로|그래서|그러니|즉|결국|결론적으로|종합하면)[,\s]+")
+_CONCLUDES = re.compile(r"(?:따라서|그러므로|그래서|그러니|즉|결국|결론적으로|종합하면)[,\s]+|∴\s*")
 _YEAR_IN_FRONT = re.compile(r"((?:19|20)\d\d년)\s?\(([^()]*)\)")
 _HANGUL = re.compile(r"[가-힣][가-힣\d· ]*")
 _DENIES = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
-WAY_LENGTH = 14  # characters after 가장 or 두 번째 in which its adjective stands
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_END = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
-_PLACE_WORDS = r"가장|제일|최[고대저소]|두\s?번째|2\s?(?:번째|위)|세\s?번째|3\s?(?:번째|위)"
-_PLACES = (
-    ("2", re.compile(r"두\s?번째|2\s?(?:번째|위)|다음으로")),
-    ("3", re.compile(r"세\s?번째|3\s?(?:번째|위)")),
-    ("1", re.compile(r"가장|제일|최[고대저소]|1\s?위")),
-)
-_WAYS = (
-    ("most", re.compile(r"많|높|큰|크(?=[고다며])|긴|길(?=[고다])|넓|최[고대]")),
-    ("least", re.compile(r"적(?=[은다고었습])|낮|작(?=[은다고았습])|짧|좁|최[저소]")),  # not in 면적, 작물
-)
 _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
 _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
@@ -79,13 +74,16 @@ def visible(output: str) -> str:
 def final_text(output: str) -> str:
     """Return what follows the last `정답:` of an output, or the whole output."""
     output = visible(output)
-    marked = _MARKED.findall(output)
-    return str(marked[-1] if marked else output).strip(" *_`.\"'“”\t\n")
+    marked = list(_MARKED.finditer(output))
+    text = marked[-1][1] if marked else output
+    if marked and _LIST_MARK.match(text):  # a list stands between the marker and the answer
+        text = output[marked[-1].start(1) :]
+    return text.strip(" *_`.\"'“”\t\n")
 
 
 def hesitates(output: str) -> bool:
     """Return whether an output says that the question cannot be answered, whatever else it says."""
-    return bool(_UNKNOWN.search(final_text(output)))
+    return bool(_UNKNOWN.search(_CONCESSION.sub("", final_text(output))))
 
 
 def abstains(question: str, output: str) -> bool:
@@ -113,10 +111,13 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호)."""
     text = _NESTED.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
     bold = set(map(folded, _BOLD.findall(visible(output))))
-    text = plain(text).strip()
+    question = plain(question)
+    text = with_place_as(gold, plain(text).strip())
     if EITHER.search(text):
         return False
     if bold == {folded(gold)} or ("유일" in question and re.search(rf"(?<![가-힣]){re.escape(gold)}만\s", text)):
+        return True
+    if not _DENIES.search(text) and re.search(rf"\b(?:is|was|are)\s[\"'*]{{0,3}}{re.escape(gold)}(?![가-힣])", text):
         return True
     if not _DENIES.search(text) and set(map(folded, _HANGUL.findall(final_text(output)))) == {folded(gold)}:
         return True  # in a sentence in English
@@ -128,10 +129,11 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     line = _LIST_MARK.sub("", lines[-1]).strip(" *_`\"'“”") if lines else ""
     first, *others = re.split(r"(?<=[다요])[.!]\s", line.rpartition("→")[2].strip())
     conclusion = _CONCLUDES.match(others[-1]) if others else None
-    sentence = others[-1][conclusion.end() :] if conclusion else first
-    superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
-    if superlative:
-        return superlative[1] in question
+    sentence = others[-1][conclusion.end() :] if conclusion else _CONCLUDES.sub("", first, count=1)
+    most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
+    if most_or_least:
+        return most_or_least[1] in question
+    sentence = _IS_IN.sub("", sentence)
     words = _REMARK.split(sentence)[0].split()
     while len(words) > 1 and words[-1][:2] in question and words[-1] not in gold:  # its role: 도예 강좌
         words.pop()
@@ -149,7 +151,10 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     before = given.removesuffix(wanted)
     if before == given or before[-1] not in "은는":
         return False
-    words = sentence[: sentence.rfind(gold.split()[0])].split()  # of the question, so that no other name is among them
+    place = sentence.rfind(gold.split()[0])
+    words = (
+        sentence[:place].split() if place >= 0 else sentence.split()[:-1]
+    )  # of the question, so that no other name is among them
     return all(word[:2] in question for word in words)
 
 
@@ -160,29 +165,19 @@ def _concludes(question: str, gold: str, text: str) -> bool:
     superlative, or its predicate: 중학교가 76.2%로 가장 높다, 두 번째는 주거비입니다.
     """
     clauses = [clause for clause in _CLAUSE_END.split(text) if clause.strip()]
-    asked = _superlative(question)
+    asked = superlative(question)
     if asked == ("", "") or len(clauses) > MAX_CLAUSES:
         return False
-    exact = [clause for clause in clauses if _superlative(clause) == asked]
-    own = exact or [clause for clause in clauses if _superlative(clause) == (asked[0], "")]
+    exact = [clause for clause in clauses if superlative(clause) == asked]
+    own = exact or [clause for clause in clauses if superlative(clause) == (asked[0], "")]
     return len(own) == 1 and _gives_name(gold, own[0])
-
-
-def _superlative(text: str) -> tuple[str, str]:
-    """Return which place a text is about (`1` for 가장, `2` for 두 번째), and whether of the most or the least, if it says so."""
-    for place, words in _PLACES:
-        if found := words.search(text):
-            beside = text[found.start() : found.end() + WAY_LENGTH]
-            ways = [way for way, adjectives in _WAYS if adjectives.search(beside)]
-            return place, ways[0] if len(ways) == 1 else ""
-    return "", ""
 
 
 def _gives_name(gold: str, clause: str) -> bool:
     """Return whether a name is the subject before a superlative, or the predicate at the end of a clause."""
     name = rf"(?<![가-힣A-Za-z\d])(?<![과와및·]\s)['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
     subject = re.compile(
-        rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={_PLACE_WORDS})"
+        rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={PLACE_WORDS})"
     )
     predicate = re.compile(
         rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\))?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)?[\s.!]*$"
@@ -218,6 +213,8 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
         text = _TWO_DIGITS.sub(rf"{gold[:2]}\1년", text)
     if ("늘었습니까" in question and _SHRANK.search(text)) or ("줄었습니까" in question and _GREW.search(text)):
         return 0.0
+    if "달" in question and gold.endswith("개"):
+        text = text.replace("개월", "개")
     if _NONE.fullmatch(text) and quantities(gold)[0].value == 0:
         return 1.0
     return max(

@@ -23,6 +23,7 @@ SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|�
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
 _SHOWS_WORKING = re.compile(r"[→+]")
 BRACKETS = re.compile(r"\s*\([^()]*\)")
+_COMPARED_BRACKETS = re.compile(r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주|함께|달리|더불어)|보다|에\s(?:비|이어))")
 # Separate working from the answer, and the answer from a remark or a comparison.
 BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _COMPARISON = re.compile(r"(?<=[\d가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
@@ -46,7 +47,7 @@ _ARITHMETIC = re.compile(
 _CLAUSE = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
 ASKS_TO_COMPARE = re.compile(r"보다|차이|차는|합하|합은|합이|더하|비교|곱하|나누|대비|증감|변화|각각")
 _CLAUSE_END = re.compile(
-    r"(?<=데)\s비해\s|(?<=반면)(?:에)?,?\s|(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=는데)(?:,\s|\s)"
+    r"(?<=데)\s비해\s|(?<=반면)(?:에)?,?\s|(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=다가)(?:,\s|\s)|(?<=는데)(?:,\s|\s)"
 )
 _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
@@ -67,6 +68,11 @@ def shared_words(sentence: str, question: str) -> set[str]:
     """Return the words of a question that a sentence has too, by their first two letters."""
     words = {word[:2] for word in re.findall(r"[가-힣]{2,}", sentence)}
     return words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)}
+
+
+def without_compared_brackets(text: str) -> str:
+    """Return a text without brackets with the values of others: 인천(24.5%)과 함께, 다른 지역(서울 3, 대전 4)과 비교하면."""
+    return _COMPARED_BRACKETS.sub("", text)
 
 
 def without_working(sentence: str, question: str) -> str:
@@ -252,9 +258,9 @@ def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: S
         return False
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True
-    if unit == "년":
+    if unit == "년" and is_year(value):
         years = {other.value for other in asked if other.unit == "년"}
-        return is_year(value) and (len(years) != 1 or value in years)
+        return len(years) != 1 or value in years
     if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, stated.end):
         return True
     return 0 <= value < 1000 and bool(

@@ -22,7 +22,7 @@ from evaluator.benchmarks.scoring.chart_answers import (
     UNORDERED,
     mostly_digits,
 )
-from evaluator.benchmarks.scoring.letters import asserted_letters
+from evaluator.benchmarks.scoring.letters import asserted_letter, asserted_letters, choices_in_question
 from evaluator.benchmarks.scoring.names import COUNTRIES, SPELLINGS, number_words_as_digits, one_form
 from evaluator.benchmarks.scoring.numerals import factor_of, in_digits
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, scan
@@ -185,7 +185,9 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return False
     if question_type in CHOICES:
         wanted = {letter for letter in answer.upper() if letter in "ABCD"}
-        return bool(wanted) and asserted_letters(response) == wanted
+        if given := asserted_letters(response):
+            return given == wanted
+        return asserted_letter(response, choices_in_question(question)) in wanted and len(wanted) == 1
     is_yes = _polarity(answer)
     if is_yes is not None:
         return _polarity(_after_marker(response)) is is_yes
