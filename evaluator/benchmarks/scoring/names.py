@@ -11,7 +11,7 @@ COUNTRIES = {
     "europe": r"europe(?!an)|유럽(?! ?연합)", "asia": r"asia|아시아", "africa": r"(?<!south )africa|(?<!남)아프리카", "oceania": r"oceania|오세아니아",
     "united states": r"(?-i:U\.S\.A?\.?|USA?)|united states(?: of america)?|america|미국",
     "united kingdom": r"(?-i:U\.K\.?|UK)|united kingdom|(?:great )?britain|영국",
-    "south korea": r"south korea|republic of korea|rok|s\. korea|한국|대한민국",
+    "south korea": r"south korea|korea, republic of|republic of korea|rok|s\. korea|한국|대한민국",
     "north korea": r"north korea|dprk|n\. korea|북한",
     "china": r"china|prc|people's republic of china|중국",
     "japan": r"japan|일본", "germany": r"germany|독일", "france": r"france|프랑스", "india": r"india|인도(?!네시아)", "italy": r"italy|이탈리아",
@@ -56,6 +56,7 @@ _MONTH = re.compile(
 )
 _YEAR_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
 _GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE)
+_BOOMERS = re.compile(r"\bbaby[\s-]boomers?\b|\bboomers?\b", re.IGNORECASE)
 _GASES = {"carbon dioxide": re.compile(r"\bco2\b", re.IGNORECASE), "methane": re.compile(r"\bch4\b", re.IGNORECASE)}
 _DATE = re.compile(  # 23 March 2021, 2021-03-23
     rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month>{'|'.join(MONTHS)}),?\s(?P<year>(?:19|20)\d\d)"
@@ -105,6 +106,7 @@ def one_form(text: str) -> str:
     text = _MONTH.sub(_month, text)
     text = _DATE.sub(_date, text)
     text = _GENERATION.sub(r"gen \1", text)
+    text = _BOOMERS.sub("boomers", text)
     for gas, formula in _GASES.items():
         text = formula.sub(gas, text)
     text = _YEAR_MONTH.sub(r"\2 \1", text)

@@ -112,7 +112,7 @@ _UNIT = re.compile(
 )
 RATIO = ":"  # the unit of 7:3
 _RATIO = re.compile(
-    rf"(?<![\d:.,])(\d{{1,3}}(?:\.\d{{1,3}})?)(?::|\s:\s|\s대\s)([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)(?![\d:,.%]|{_UNIT.pattern})",
+    rf"(?<![\d:.,])(\d{{1,3}}(?:\.\d{{1,3}})?)(?::|\s:\s|\s대\s)([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)(?!\d|:|[,.]\d|%|{_UNIT.pattern})",
     re.IGNORECASE,
 )
 _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
@@ -123,6 +123,7 @@ _NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a 
 _HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", re.IGNORECASE)  # kW·h, kW h
 _PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
 _PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
+_POINT_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,5}(?![\d.,]*\d)")  # 1.352.338
 _SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미터
 _SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
@@ -142,7 +143,7 @@ _LATEX_WORDS = (
 _LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
 # Words that give a quantity its sense. After 로 or 으로 stands the level that was reached, which has none.
 _SENSES = {
-    "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|적자|손실|decreas|declin|drop|fall|fell|lower\b",
+    "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|적자|손실|decreas|declin|drop|fall|fell|shr[aiu]nk|contract(?:ed|ion)|lower\b",
     "+": r"증가|증액|상승|늘|확대|올라|올랐|높아|흑자|성장|increas|rise|rose|grew|growth|higher\b",
     "이상": r"이상", "이하": r"이하", "미만": r"미만", "초과": r"초과",
 }  # fmt: skip
@@ -154,7 +155,7 @@ _SENSE_AFTER = re.compile(
 )
 _SENSE_BEFORE = re.compile(
     r"(?:(?P<less>감소|하락|손실|적자)|(?:증가|상승|성장|흑자))(?:율|률|폭|량|액|분)?(?:은|는|이|가|:)?\s?(?:약|총)?\s?$"
-    r"|(?:(?P<fell>decreased|fell|dropped|declined|down|decrease of|drop of|decline of)|(?:increased|rose|grew|up|increase of|rise of))\s(?:by\s)?(?:about\s)?$",
+    r"|(?:(?P<fell>decreased|shrank|shrunk|contracted|plunged|fell|dropped|declined|down|decrease of|drop of|decline of)|(?:increased|rose|grew|up|increase of|rise of))\s(?:by\s)?(?:about\s)?$",
     re.IGNORECASE,
 )
 # English multipliers and units, translated: "204.4 thousand people" is 204.4천 명.
@@ -262,6 +263,7 @@ def plain(text: str) -> str:
     if "속" in text:
         text = _PER_HOUR.sub(r"\2 km/h", _PER_SECOND.sub(r"\2 m/s", text))
     text = _SPACED_POWER.sub(r"\1", text)
+    text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
     text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
     if "(" in text:
         text = _ENGLISH_UNIT.sub(_korean_unit, text)

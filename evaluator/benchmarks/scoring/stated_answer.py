@@ -62,6 +62,11 @@ _ANSWER_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+_ANSWER_HEADING = re.compile(
+    r"^[ \t]*[*_]*(?:(?:final )?answer|conclusion|최종 ?답변?|정답|결론)[*_]*[ \t]*:?[*_]*[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
 # What an output takes back.
 _CORRECTION = re.compile(
     r"""
@@ -95,6 +100,7 @@ def stated_answer(output: str) -> str:
     text = _without_wrappers(text)
     text = _kept(text, _without_sources(text))
     text = _kept(text, _without_explanations(text))
+    text = _kept(text, _last_section(text))
     return _last_word(text).strip()
 
 
@@ -113,6 +119,8 @@ def _in_json(text: str) -> str:
     except (ValueError, RecursionError):
         return text
     found = [content[key] for key in content if str(key).casefold() in ANSWER_KEYS]
+    if not found and len(content) > 1 and all(isinstance(value, str | int | float) for value in content.values()):
+        return "\n".join(f"{key}: {value}" for key, value in content.items())
     if len(found) != 1 or not isinstance(found[0], str | int | float | list):
         return text
     return ", ".join(map(str, found[0])) if isinstance(found[0], list) else str(found[0])
@@ -171,6 +179,12 @@ def _without_explanations(text: str) -> str:
         following = _ANSWER_LINE.search(text, explanation.end())
         position = following.start() if following else len(text)
     return "".join([*parts, text[position:]])
+
+
+def _last_section(text: str) -> str:
+    """Return what follows the last line that is nothing but a heading such as `Answer`, or the whole text."""
+    headings = list(_ANSWER_HEADING.finditer(text))
+    return text[headings[-1].end() :] if headings else text
 
 
 def _last_word(text: str) -> str:

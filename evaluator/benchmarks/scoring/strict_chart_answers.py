@@ -29,6 +29,7 @@ from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, sca
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
+MIN_COMPOUND = 8  # letters of a word that may be written as two
 MAX_FILLER_WORDS = 15  # beside the answer in its sentence
 MAX_LABELLED_LINES = 4
 MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
@@ -54,6 +55,12 @@ _ELSEWHERE = re.compile(
     r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
     re.IGNORECASE,
 )
+# Words of a sentence about what is not the answer: what comes after it, or is behind it.
+_ABOUT_OTHERS = re.compile(
+    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|the least|the fewest|follows?|followed|trails?)\b",
+    re.IGNORECASE,
+)
+_COMMITS = re.compile(r"\b(?:would|must|has to|should) be\b", re.IGNORECASE)
 _UNDECIDED = re.compile(
     r"\b(?:could|might|may) (?:also|equally|just as well|as well) be\b|\b(?:not possible|impossible|unable|hard|difficult) to (?:tell|say|determine|know)\b"
     r"|\b(?:cannot|can't|could not) (?:be )?(?:tell|determined?|say|known?|identify|identified)\b",
@@ -66,11 +73,11 @@ _TWO_FORMS = re.compile(
 _BASE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")
 _VALUE_OF_NAME = re.compile(r",\s?(?:at\s|with\s|약\s)?[$€£₩]?\d[^,]*$")
 _RUNNER_UP = re.compile(
-    r"\s(?:is|was|comes?|came|ranks?|ranked|follows?|followed|placed|takes?|took)\b[^.,;]{0,20}\b(?:second|third|next|behind|runner)\b"
+    r"[^.,;]{0,15}\s(?:is|was|comes?|came|ranks?|ranked|follows?|followed|placed|takes?|took)\b[^.,;]{0,20}\b(?:second|third|next|behind|runner)\b"
 )
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
-    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b"
+    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b|;|,?\sof (?:which|whom|these|them)\b"
 )
 _DENIAL = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
@@ -87,8 +94,31 @@ _POLARITY = re.compile(
     r"[\s*\"'(]*(?:(?P<yes>yes|true|네|예|그렇습니다|맞습니다)|no|false|아니(?:요|오)|아닙니다|그렇지 않)(?![A-Za-z가-힣])",
     re.IGNORECASE,
 )
+# What an answer without yes or no concludes.
+_VERDICT = re.compile(
+    r"\b(?:statement|claim|assertion) is (?:(?P<false>not|false|incorrect|wrong|untrue)|correct|true|right)"
+    r"|\b(?:so|therefore|thus|hence),?\s(?:it|they|the [a-z]+) (?:did|does|do|is|was|were|are|has|have)(?P<not>\snot|n't)\b",
+    re.IGNORECASE,
+)
 _SO = re.compile(r"(?:\b(?:so|therefore|thus|hence)\b|따라서|그러므로|→)[,:]?\s", re.IGNORECASE)
 
+_PLURAL = re.compile(
+    r"(?<![a-z])([a-z]{2,}(?=ies(?![a-z]))|[a-z]+(?:s|x|ch|sh|z)(?=es(?![a-z]))|[a-z]{2,}[^\Wsui\d](?=s(?![a-z])))(ies|es|s)"
+)
+# Nouns that a name may be given without: Solar for Solar power.
+_WHAT_IT_IS = {
+    "power",
+    "energy",
+    "industry",
+    "sector",
+    "category",
+    "color",
+    "colour",
+    "brand",
+    "platform",
+    "app",
+    "generation",
+}
 _ACCENT = re.compile("[\u0300-\u036f]")
 
 # Values.
@@ -121,7 +151,7 @@ _EITHER_VALUE = re.compile(
     re.IGNORECASE,
 )
 _CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)
-_LABELLED_LINE = re.compile(r"[^:\d]{2,40}:\s[^:]{1,60}")
+_LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
 _PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
@@ -146,6 +176,10 @@ _ARRIVES = re.compile(
 )
 
 _IN_TOTAL = re.compile(r"\s(?:\w+\s)?(?:in total|altogether|in all|combined)\b", re.IGNORECASE)
+
+_ASKS_RANK = re.compile(r"\b(?:rank|place|position|spot)\b", re.IGNORECASE)
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.IGNORECASE)
 
 # Lists.
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
@@ -201,6 +235,8 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return _folded(answer) == _folded(response)
     if _RATIO.fullmatch(answer.strip()):
         return _RATIO.sub(r"\1:\2", answer.strip()) in {":".join(pair) for pair in _RATIO.findall(passage)}
+    if _ASKS_RANK.search(question):
+        passage = _ORDINAL.sub(lambda match: str(ORDINALS.index(match[0].lower()) + 1), passage)
     tolerance = ROUGH if question_type in ROUGH_NUMBER else EXACT
     if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _is_value(answer)):
         return _same_value(question, answer, passage, tolerance)
@@ -224,6 +260,8 @@ def _in_form_of(answer: str, response: str) -> str:
 def _polarity(text: str) -> bool | None:
     """Return whether a text begins with yes or no, or concludes so; None if it does neither."""
     found = _POLARITY.match(text)
+    if found is None and (verdict := _VERDICT.search(text[:MAX_LENGTH])):
+        return not verdict["false"] and not verdict["not"]
     if found is None:
         concluded = [_POLARITY.match(text, match.end()) for match in _SO.finditer(text[:MAX_LENGTH])]
         found = next(filter(None, reversed(concluded)), None)
@@ -272,11 +310,13 @@ def final_passage(question: str, response: str, is_value: bool) -> str | None:
         return boxed[0] if len(set(map(_folded, boxed))) == 1 else None
     if marked := [str(match[1]) for match in _ANSWER.finditer(response) if re.search(r"\w", match[1])]:
         return marked[-1] if len(set(map(_folded, marked))) == 1 and not EITHER.search(marked[-1]) else None
-    if (concluded := _CONCLUSION.search(_last_line(response))) and not EITHER.search(concluded[1]):
-        return _SENTENCE_END.split(concluded[1])[0]
+    concluded = _CONCLUSION.search(_last_line(response))
+    conclusion = _SENTENCE_END.split(concluded[1])[0] if concluded else ""
+    if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
+        return conclusion
     response = _with_values_of_remarks(response) if is_value else response
     response = _without_remarks(response)
-    bold = set(re.findall(r"\*\*(.+?)\*\*", response))
+    bold = {text for text in re.findall(r"\*\*(.+?)\*\*", response) if not is_value or re.search(r"\d", text)}
     if len(bold) == 1:
         return str(bold.pop())
     if bold or EITHER.search(response) or _UNDECIDED.search(response):
@@ -290,7 +330,20 @@ def final_passage(question: str, response: str, is_value: bool) -> str | None:
             return parts[0]
         if len(parts) > most and all(map(_is_candidate, parts)):
             return None
-    return _at_asked_time(question, sentences)[-1]
+    return _answering_sentence(question, _at_asked_time(question, sentences), is_value=is_value)
+
+
+def _answering_sentence(question: str, sentences: Sequence[str], *, is_value: bool) -> str:
+    """Return the last sentence, or the one before it that alone repeats what the question asks, if the last is about others."""
+    shared = [_words(sentence) & _words(question) for sentence in sentences]
+    committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
+    if len(committed) == 1:
+        return committed[0]
+    best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
+    is_remark = bool(_ABOUT_OTHERS.search(sentences[-1]))
+    if is_remark and not shared[-1] and shared[best] and not _ABOUT_OTHERS.search(sentences[best]):
+        return sentences[best]
+    return sentences[-1]
 
 
 def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
@@ -349,15 +402,39 @@ def _gives_answer(question: str, answer: str, passage: str) -> bool:
     """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if _folded(answer) == _folded(passage):
         return True
-    answer = one_form(answer).lower().strip().replace(" & ", " and ")
+    passage = _clause_about(question, passage, re.compile(r"[^\W\d]"))
     if not re.search(r"\d", answer):
         passage = _VALUE_OF_NAME.sub("", passage)
-    passage = _main_part(
-        one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0], re.compile(r"\w")
-    ).strip(" .*()[]\"'")
-    if _folded(answer) == _folded(passage):
+    passage = _singular(one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0])
+    passage = _main_part(passage, re.compile(r"\w")).strip(" .*()[]\"'")
+    return any(_asserts_name(question, name, passage) for name in _forms_of(question, answer))
+
+
+def _forms_of(question: str, answer: str) -> list[str]:
+    """Return the forms in which a name may be given: without what it is (Solar for Solar power), a person's last name."""
+    name = _singular(one_form(answer).lower().strip().replace(" & ", " and "))
+    *first, last = name.split() or [""]
+    forms = [name]
+    if first and last in _WHAT_IT_IS:
+        forms.append(" ".join(first))
+    if 1 <= len(first) <= 2 and re.match(r"\W*who\b", question, re.IGNORECASE) and not re.search(r"\d", name):
+        forms.append(last)
+    return forms
+
+
+def _singular(text: str) -> str:
+    """Return a text in lower case with its plurals in the singular."""
+    return _PLURAL.sub(lambda match: match[1] + ("y" if match[2] == "ies" else ""), text)
+
+
+def _asserts_name(question: str, name: str, passage: str) -> bool:
+    """Return whether a passage, both in one form, says that a name is the answer."""
+    if _folded(name) == _folded(passage):
         return True
-    every = list(re.finditer(rf"(?<![a-z0-9.]){re.escape(answer)}(?![a-z0-9]|[.,]\d)", passage))
+    letters = re.escape(name)
+    if len(name) >= MIN_COMPOUND and name.isalpha():  # Health care
+        letters = r"[\s-]?".join(name)
+    every = list(re.finditer(rf"(?<![a-z0-9.]){letters}(?![a-z0-9]|[.,]\d)", passage))
     if not every:
         return False
     found = every[-1]
@@ -392,7 +469,7 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
         text = _readable(passage)
         given = [one for one in _asserted_values(question, passage, years=True) if _is_year(text, one)]
         return {one.quantity.value for one in given} == {wanted[-1].quantity.value}
-    part = _main_part(_clause_about(question, passage.replace("\n", " ")), re.compile(r"\d"))
+    part = _main_part(_clause_about(question, passage.replace("\n", " "), re.compile(r"\d")), re.compile(r"\d"))
     given = _asserted_values(question, part, years=False)
     return bool(given) and all(_agree(question, answer, wanted[-1], passage, one, tolerance) for one in given)
 
@@ -413,9 +490,9 @@ def _only_share(passage: str, wanted: Stated) -> bool:
     return all(one.value == wanted.quantity.value for one in given)
 
 
-def _clause_about(question: str, passage: str) -> str:
-    """Return the clause of a passage that alone has words of the question, or the whole passage."""
-    clauses = [clause for clause in _CLAUSE_END.split(passage) if re.search(r"\d", clause)]
+def _clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
+    """Return the clause with some content that alone has words of the question, or the whole passage."""
+    clauses = [clause for clause in _CLAUSE_END.split(passage) if content.search(clause)]
     if not 1 < len(clauses) <= MAX_CLAUSES or _ASKS_TO_COMPARE.search(question):
         return passage
     subjects = [re.split(r"\d", clause)[0] for clause in clauses]
@@ -537,7 +614,7 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     part of an item of the answer, and then separates none.
     """
     response = _without_excluded(answer, response)
-    if EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
+    if EITHER.search(response) or re.search(r"\b(?:not|none|neither)\b", response, re.IGNORECASE):
         return
     marked = [str(match[1]) for match in [*_BOXED.finditer(response), *_ANSWER.finditer(response)] if match[1].strip()]
     text = marked[-1] if marked else re.split(r"\n\s*\n", _without_remarks(response))[-1]
@@ -545,6 +622,8 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     text = _VALUE_OF_ITEM.sub("", text)
     separators = "|".join(one for one in _LIST_SEPARATORS if one in (_COMMA, r"\n") or not re.search(one, answer))
     readings = {text, _PREDICATE.sub("", text)}
+    if text.count(":") == 1:
+        readings.add(text.partition(":")[2])
     if lead := _LIST_LEAD.match(text):
         readings.add(text[lead.end() :])
     if mentioned := _in_order_of_mention(question, answer, text):
@@ -572,6 +651,8 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
     rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [*_OTHER_ITEM.findall(rest), *_COUNTRY_NAME.findall(rest)]
+    if not re.search(r"\d", answer):  # numbers are values of items
+        names = [name for name in names if not name.strip().isdigit()]
     others = [name for name in names if name.strip().casefold() not in one_form(question).casefold()]
     if len(found) < len(items) or others:
         return ""
