@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring.contradictions import labels_of
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, same_quantities
 from evaluator.benchmarks.scoring.sentence_values import (
@@ -23,11 +24,11 @@ from evaluator.benchmarks.scoring.sentence_values import (
     shared_words,
     without_compared_brackets,
 )
-from evaluator.benchmarks.scoring.superlatives import is_about_another_place
+from evaluator.benchmarks.scoring.superlatives import is_about_another_place, superlative
 
 MAX_VALUES = 20  # of an answer; one with more is a table
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
-_IS_STATEMENT = re.compile(r"[다요음임됨함][\s.!)\]\"'”’]*$|(?:[A-Za-z]+\s){3}")
+_IS_STATEMENT = re.compile(r"(?:[다요음임됨함]|감소|증가|상승|하락|기록|차지)[\s.!)\]\"'”’]*$|(?:[A-Za-z]+\s){3}")
 _IN_LIST = re.compile(r"\s*[-•·|*]")
 # An answer with these is read by the rules for markers, conclusions and alternatives only.
 _UNDECIDED = re.compile(
@@ -35,8 +36,10 @@ _UNDECIDED = re.compile(
     r"|[=≈≒→][^\n]*[=≈≒→]",
     re.IGNORECASE,
 )
-_CONCLUDES = re.compile(r"따라서|그러므로|이므로|결론|최종|정답|답(?:은|입니다|이다|임)|값[은이]")
-_ASKS_TO_COMPUTE = re.compile(r"차이|차는|증가|감소|줄었|줄어|늘었|늘어|변화|증감|보다|대비|비해|합|총|모두|전체")
+_CONCLUDES = re.compile(r"따라서|그러므로|이므로|결론|최종|정답|답(?:변|은|:|입니다|이다|임)|값[은이]")
+_ASKS_TO_COMPUTE = re.compile(
+    r"얼마나|차이|차는|증가|감소|줄었|줄어|늘었|늘어|변화|증감|보다|대비|비해|합|총|모두|전체"
+)
 _ASKS_FOR_SUM = re.compile(r"합|총|모두|전체|평균")
 
 # Around a value that does not compete.
@@ -61,7 +64,8 @@ class Mention(NamedTuple):
 
     quantity: Quantity
     words: frozenset[str]
-    is_free: bool  # in no sentence about something else: it is alone, in a list, or the end of a range
+    is_free: bool  # in no sentence about something else: it is alone, or the end of a range
+    is_stated: bool  # in a sentence, not in a list
 
 
 def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
@@ -78,10 +82,19 @@ def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wa
     if len(scan(text)) > MAX_VALUES:
         return False
     mentions = list(_mentions(question, without_compared_brackets(text), asked, wanted))
+    if len(wanted) == 2:
+        mentions = [mention for mention in mentions if not _is_of_both(mention.quantity, wanted)]
     if len(wanted) == 1 and mentions:
         mentions = _without_working(question, mentions, wanted[0])
         mentions = _about_question(mentions)
-    return bool(mentions) and same_quantities(wanted, [mention.quantity for mention in mentions])
+    is_stated = len(wanted) > 1 or any(mention.is_stated for mention in mentions)
+    return is_stated and same_quantities(wanted, [mention.quantity for mention in mentions])
+
+
+def _is_of_both(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a quantity is the sum or the difference of the two wanted ones, and none of them."""
+    one, other = wanted
+    return not is_among(quantity, wanted) and quantity.value in (one.value + other.value, abs(one.value - other.value))
 
 
 def _without_working(question: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
@@ -109,10 +122,12 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
         operands += [stated.quantity for stated in scan(sentence) if is_in_expression(sentence, stated)]
     others = [*asked, *operands]
     for sentence in sentences:
-        if is_about_another_place(question, sentence):
+        is_about_place = superlative(sentence)[0] and not superlative(question)[0]
+        if is_about_another_place(question, sentence) or (is_about_place and not _has_any(sentence, wanted)):
             continue
         position = 0
-        is_free = is_bare(sentence) or not _is_statement(sentence)
+        is_free = is_bare(sentence)
+        is_stated = _is_statement(sentence)
         for stated in scan(sentence):
             is_wanted = is_among(stated.quantity, wanted)
             is_other = not is_wanted and (
@@ -125,7 +140,11 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
             is_in_range = bool(
                 _RANGE_BEFORE.search(sentence[: stated.start]) or _RANGE_AFTER.match(sentence, stated.end)
             )
-            yield Mention(stated.quantity, words, is_free or is_in_range)
+            yield Mention(stated.quantity, words, is_free or is_in_range, is_stated)
+
+
+def _has_any(sentence: str, wanted: Sequence[Quantity]) -> bool:
+    return any(is_among(stated.quantity, wanted) for stated in scan(sentence))
 
 
 def _is_statement(sentence: str) -> bool:
@@ -159,12 +178,21 @@ def _is_aside(question: str, sentence: str, stated: Stated, asked: Sequence[Quan
         return True
     if is_wanted:
         return False
+    if _is_of_another_label(question, before):
+        return True
     is_change = _CHANGE.match(sentence, stated.end) or _DIFFERENCE_BEFORE.search(before)
     if is_change and not ASKS_TO_COMPARE.search(question):
         return True
     if _SUM_BEFORE.search(before) and not _ASKS_FOR_SUM.search(question):
         return True
     return bool(_PER_BEFORE.search(before)) and "당" not in question
+
+
+def _is_of_another_label(question: str, before: str) -> bool:
+    """Return whether the last label before a value is another one than the question's: 1차 for 2차."""
+    asked = labels_of(question)
+    last = re.split(r"[,.]", before)[-1]
+    return any(noun in asked and labels.isdisjoint(asked[noun]) for noun, labels in labels_of(last).items())
 
 
 def _is_of_another_year(sentence: str, stated: Stated, asked: Sequence[Quantity]) -> bool:

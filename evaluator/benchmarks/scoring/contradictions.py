@@ -31,7 +31,7 @@ _OPPOSITES = [
     [re.compile(one), re.compile(other)]
     for one, other in (
         ("상반기", "하반기"), ("오전", "오후"), ("남성|남자|남학생", "여성|여자|여학생"), ("수출", "수입(?!액?원)"), ("전입", "전출"), ("출생", "사망"), ("사망자", "부상자"), ("취업자", "실업자"), ("입국", "출국"), ("매출", "매입"), ("세입", "세출"),
-        ("공립", "사립"), ("도시", "농촌"), ("입학", "졸업"), ("최고", "최저"), ("상위", "하위"), ("유료", "무료"), ("찬성", "반대"), ("신설", "폐지"),
+        ("공립", "사립"), ("도시", "농촌"), ("입학", "졸업"), ("최고", "최저"), ("상위", "하위"), ("유료", "무료"), ("찬성", "반대"), ("개선", "악화"), ("흑자", "적자"), ("상향", "하향"), ("확대", "축소"), ("신설", "폐지"),
     )
 ]  # fmt: skip
 _PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로|도|와|과)$")
@@ -49,7 +49,7 @@ _DENIED_SUBJECT = re.compile(
     r"지\s?(?:못|않)(?:한|은|는|았던)\s[가-힣\s]{0,12}?(?:비율|비중|수|건수|인원|가구|사람|명|개소)(?:은|는|이|가|의)"
 )
 _LABEL = re.compile(
-    r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
+    r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|차(?=[\s가-힣]*율)|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
 )
 _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
 _ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
@@ -186,12 +186,12 @@ def _denies_subject(output: str, wanted: Sequence[Quantity]) -> bool:
 
 def _other_label(question: str, output: str) -> bool:
     """Return whether an output is about another label than the question: C등급 for B등급, 2호선 for 3호선."""
-    asked = _labels(question)
-    given = _labels(output)
+    asked = labels_of(question)
+    given = labels_of(output)
     return any(given[noun].isdisjoint(labels) for noun, labels in asked.items() if noun in given)
 
 
-def _labels(text: str) -> dict[str, set[str]]:
+def labels_of(text: str) -> dict[str, set[str]]:
     """Return the labels of a text by the noun that they belong to."""
     found: dict[str, set[str]] = {}
     for label, noun in _LABEL.findall(text):
@@ -208,6 +208,14 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
     before = text[: stated[0].start] if stated else ""
     names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
     return all(names_in(name, output) for name in names if len(name) > 1 and name not in question)
+
+
+def gives_name(name: str, value: str, output: str) -> bool:
+    """Return whether an output has a name in a sentence that has its value too, or in the sentence before that."""
+    sentences = [match[0] for match in _SENTENCE.finditer(plain(output))]
+    wanted = quantities(value)
+    places = [place for place, sentence in enumerate(sentences) if _has_any(sentence, wanted)]
+    return any(names_in(name, "".join(sentences[max(0, place - 1) : place + 1])) for place in places)
 
 
 def names_in(name: str, output: str) -> bool:

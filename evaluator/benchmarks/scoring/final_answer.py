@@ -15,10 +15,10 @@ from itertools import islice, pairwise
 from evaluator.benchmarks.scoring.asides import gives_value_and_more
 from evaluator.benchmarks.scoring.contradictions import (
     ASKS_YEAR,
+    gives_name,
     is_unsure,
     means_another,
     name_beside_value,
-    names_in,
     swapped_share,
 )
 from evaluator.benchmarks.scoring.numerals import factor_of
@@ -66,7 +66,7 @@ _OPENS_BRACKET = re.compile(r"[^\d\n(]{0,10}\(\s*(?:정확히는?|약|총|원문
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _NAMED_YEAR = re.compile(r"(?:해|연도|년도|시기|시점)(?:은|는)\s(?:바로\s)?(\d{4})년")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
-_REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
+_REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|이후|그 뒤|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
 _CUE = re.compile(
     r"합|차|총|모두|평균|비율|비중|가장|최[대소고저솟댓]|결과|반올림|계산|답|나누|빼|더하|증가|감소|됩니다|된다|되어"
 )
@@ -92,9 +92,9 @@ def strict_f1(question: str, gold: str, output: str) -> float:
     name, value = name_beside_value(question, gold)
     if not name:
         return _f1(question, gold, output)
-    if not names_in(name, plain(output)):
+    if not gives_name(name, value, output):
         return 0.0
-    return max(_f1(question, gold, output), _f1(question, value, plain(output).replace(name, "해당")))
+    return max(_f1(question, gold, output), _f1(f"{question} {name}", value, output))
 
 
 def _f1(question: str, gold: str, output: str) -> float:
@@ -119,6 +119,8 @@ def _f1(question: str, gold: str, output: str) -> float:
     if same_quantities(required, _without_asked(without(stated, optional), asked, required)):
         return 1.0  # whatever the output asserts of what it states
     asserted = without(asserted_quantities(output, question, asked, required), optional)
+    if "약" in gold:
+        asserted = [_as_rounded(quantity, required) for quantity in asserted]
     if same_quantities(required, asserted):
         return 1.0
     if gives_value_and_more(question, plain(output), asked, required):
@@ -344,6 +346,12 @@ def _rounded_beside(text: str, exact: Sequence[Quantity]) -> list[Quantity]:
             if other in exact and quantity not in exact and _is_rounding(quantity, [other]):
                 found.append(quantity)
     return found
+
+
+def _as_rounded(quantity: Quantity, wanted: Sequence[Quantity]) -> Quantity:
+    """Return the wanted quantity that another one is a more exact form of: 3.1배 for 3.13배."""
+    same = [one for one in wanted if one.unit == quantity.unit and _digits(quantity.value) > _digits(one.value)]
+    return next((one for one in same if _is_rounding(quantity, [one])), quantity)
 
 
 def _is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:

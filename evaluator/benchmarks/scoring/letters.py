@@ -94,7 +94,7 @@ _DENIED_BEFORE = re.compile(
 )
 # The choices repeated, one per line. A letter alone in the first line is an answer and does not match.
 _REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
-_CHOICE_IN_QUESTION = re.compile(r"^[ \t]*\(?([A-D])[.):]\s*(\S.*?)\s*$", re.MULTILINE)
+_CHOICE_IN_QUESTION = re.compile(r"(?:^|\s)\(?([A-D])[.):]\s")
 _CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")
 # Of an answer with several letters.
 _DENIES = re.compile(r"\bnot\b|n't\b|아니")
@@ -119,10 +119,10 @@ def asserted_letter(output: str, choices: Sequence[str] = ()) -> str | None:
 
 
 def choices_in_question(question: str) -> list[str]:
-    """Return the choices that a question lists on lines `A. …` to at most `D. …`, or an empty list."""
-    found = _CHOICE_IN_QUESTION.findall(question)
-    letters = "".join(letter for letter, _ in found)
-    return [text for _, text in found] if "ABCD".startswith(letters) else []
+    """Return the choices that a question lists as `A. …` to at most `D. …`, or an empty list."""
+    rest = _CHOICE_IN_QUESTION.split(question)[1:]
+    letters = "".join(rest[::2])
+    return [text.strip() for text in rest[1::2]] if letters and "ABCD".startswith(letters) else []
 
 
 def _letter_of_text(text: str, choices: Sequence[str]) -> str | None:

@@ -90,7 +90,8 @@ def abstains(question: str, output: str) -> bool:
     """Return whether an output says that the question cannot be answered, and gives no quantity but those of the question."""
     asked = quantities(question)
     given = [one for clause in _about(asked, final_text(output)) for one in quantities(clause)]
-    return hesitates(output) and not [one for one in given if one.unit != "년" and one not in asked]
+    values = {one.value for one in asked}
+    return hesitates(output) and not [one for one in given if one.unit != "년" and one.value not in values]
 
 
 def _about(asked: Sequence[Quantity], text: str) -> Iterator[str]:
@@ -180,7 +181,7 @@ def _gives_name(gold: str, clause: str) -> bool:
         rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={PLACE_WORDS})"
     )
     predicate = re.compile(
-        rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\))?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)?[\s.!]*$"
+        rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\)|의\s(?:약\s)?[\d,.]+\S{{0,4}}?)?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)?[\s.!]*$"
     )
     return bool(subject.search(clause) or predicate.search(clause))
 

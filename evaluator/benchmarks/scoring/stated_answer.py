@@ -16,6 +16,10 @@ ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답",
 # Says that an output offers alternatives.
 EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|이거나|둘\s?중\s?하나|either", re.IGNORECASE)
 
+_QUESTION_AND_ANSWER = re.compile(
+    r"\s*(?:Q|Question|질문)\s?[:.][^\n]*\n+\s*(?:A|Answer|답변?)\s?[:.]\s*(.+?)(?=\n+\s*(?:Q|Question|질문)\s?[:.]|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 # Wrappers.
 _END_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:eos|end_of_turn|start_of_turn)>")
 _ANSWER_TAG = re.compile(
@@ -94,7 +98,7 @@ _HAS_VALUE = re.compile(r"\d|(?<![A-Za-z])[A-D](?![A-Za-z])|[일이삼사오육�
 def stated_answer(output: str) -> str:
     """Return the part of an output that states the answer, or the whole output if no part is left out."""
     text = _END_TOKEN.sub("", after_thinking(output))
-    text = _in_json(text)
+    text = _first_reply(_in_json(text))
     text = _kept(text, _without_tables(text))
     text = _in_tags(text)
     text = _without_wrappers(text)
@@ -124,6 +128,12 @@ def _in_json(text: str) -> str:
     if len(found) != 1 or not isinstance(found[0], str | int | float | list):
         return text
     return ", ".join(map(str, found[0])) if isinstance(found[0], list) else str(found[0])
+
+
+def _first_reply(text: str) -> str:
+    """Return the answer to the first question of an output that repeats questions and answers as `Q:` and `A:`."""
+    found = _QUESTION_AND_ANSWER.match(text)
+    return found[1] if found else text
 
 
 def _in_tags(text: str) -> str:

@@ -23,14 +23,14 @@ from evaluator.benchmarks.scoring.chart_answers import (
     mostly_digits,
 )
 from evaluator.benchmarks.scoring.letters import asserted_letter, asserted_letters, choices_in_question
-from evaluator.benchmarks.scoring.names import COUNTRIES, SPELLINGS, number_words_as_digits, one_form
+from evaluator.benchmarks.scoring.names import COUNTRIES, NUMBERS, SPELLINGS, number_words_as_digits, one_form
 from evaluator.benchmarks.scoring.numerals import factor_of, in_digits
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, scan
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MIN_COMPOUND = 8  # letters of a word that may be written as two
-MAX_FILLER_WORDS = 15  # beside the answer in its sentence
+MAX_FILLER_WORDS = 20  # beside the answer in its sentence
 MAX_LABELLED_LINES = 4
 MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
@@ -48,7 +48,7 @@ _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 _SLASH = r"(?<!\d)(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
 _SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
 _HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\w)|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\w\U0001f300-\U0001faff])|\n+")
 # Begins a sentence about another time or other rows than the answer's, unless the question names that time too.
 _ELSEWHERE = re.compile(
     r"(?:the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|meanwhile|later|earlier|previously"
@@ -60,6 +60,10 @@ _ABOUT_OTHERS = re.compile(
     r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|the least|the fewest|follows?|followed|trails?)\b",
     re.IGNORECASE,
 )
+_CONCLUDES = re.compile(
+    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)\b|^it(?:'s| is)\b|[=≈]", re.IGNORECASE
+)
+_CHATTER = re.compile(r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE)
 _COMMITS = re.compile(r"\b(?:would|must|has to|should) be\b", re.IGNORECASE)
 _UNDECIDED = re.compile(
     r"\b(?:could|might|may) (?:also|equally|just as well|as well) be\b|\b(?:not possible|impossible|unable|hard|difficult) to (?:tell|say|determine|know)\b"
@@ -82,14 +86,17 @@ _ASIDE = re.compile(
 _DENIAL = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
 )
-_DENIED_AFTER = re.compile(r"\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니")
+_DENIED_AFTER = re.compile(
+    r"[^.,;]{0,40}\s(?:has|have|had) no\b|\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니"
+)
 _FUNCTION_WORD = re.compile(
-    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
+    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
 _LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
 _LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
 
+_IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)
 _POLARITY = re.compile(
     r"[\s*\"'(]*(?:(?P<yes>yes|true|네|예|그렇습니다|맞습니다)|no|false|아니(?:요|오)|아닙니다|그렇지 않)(?![A-Za-z가-힣])",
     re.IGNORECASE,
@@ -150,6 +157,7 @@ _EITHER_VALUE = re.compile(
     rf"\d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d|(?:{EITHER.pattern})\s+(?:maybe|perhaps|possibly|more|less|so)\b|either",
     re.IGNORECASE,
 )
+_REWORDS = re.compile(r",?\sor\s(?=(?:roughly|about|approximately|around|simply)\s[$€£₩]?\d)", re.IGNORECASE)
 _CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)
 _LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
@@ -185,14 +193,17 @@ _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.IGNORECASE)
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
 _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
+_BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")
 _BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)
 _ITEM_WORD = re.compile(
     r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$|\s[–—-]\s[\d.,]+.*$",
     re.IGNORECASE,
 )
 _VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
-_COUNTRY_NAME = re.compile(rf"\b(?:{'|'.join(COUNTRIES)})\b")  # as `one_form` writes them
+_COUNTRY_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(COUNTRIES)})(?![a-z])")  # as `one_form` writes them
 _OTHER_ITEM = re.compile(r"(?:(?<=[a-z,;]\s)|(?<=\n)\s*)[A-Z][A-Za-z]+|\d+(?![\d%])")
+_EXTRA_ITEM = re.compile(r",\s*(?:and|&)\s+[a-z]\w*\s*(?:[.(]|$)")  # left when the items are removed: and basketball.
+_COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _EXCLUDES = re.compile(r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
 _COMMA = r",(?!\d{3})"
 _LIST_SEPARATORS = (
@@ -227,12 +238,30 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return _polarity(_after_marker(response)) is is_yes
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
         return _same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
-    passage = _labelled_line(question, response)
-    if passage is None:
-        is_value = _is_value(answer)
-        passage = final_passage(question, _without_alternative_words(response) if is_value else response, is_value)
-    if passage is None:
+    passages = _passages(question, answer, response)
+    if not passages:
         return _folded(answer) == _folded(response)
+    passages = [passage for passage in passages if not _is_of_another_country(question, answer, passage)]
+    return any(_passage_matches(question_type, question, answer, passage) for passage in passages)
+
+
+def _passages(question: str, answer: str, response: str) -> list[str]:
+    """Return the passages of a response of which one must give the answer, or an empty list if it is a list of candidates."""
+    labelled = None if _ANSWER.search(response[:MAX_LENGTH]) else _labelled_line(question, response)
+    if labelled is not None:
+        return [labelled]
+    is_value = _is_value(answer)
+    return final_passages(question, _without_alternative_words(response) if is_value else response, is_value)
+
+
+def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
+    """Return whether a question names countries, and a passage only others."""
+    asked = set(_COUNTRY_NAME.findall(one_form(question)))
+    given = set(_COUNTRY_NAME.findall(passage))
+    return bool(asked and given) and asked.isdisjoint(given) and not _COUNTRY_NAME.search(one_form(answer))
+
+
+def _passage_matches(question_type: int, question: str, answer: str, passage: str) -> bool:
     if _RATIO.fullmatch(answer.strip()):
         return _RATIO.sub(r"\1:\2", answer.strip()) in {":".join(pair) for pair in _RATIO.findall(passage)}
     if _ASKS_RANK.search(question):
@@ -281,69 +310,75 @@ def _is_value(answer: str) -> bool:
 
 
 def _labelled_line(question: str, response: str) -> str | None:
-    """Return the value of the first line, or the last of a few lines, `label: value` if its label has words of the question."""
-    lines = [line for line in response.splitlines() if line.strip()]
+    """Return the value of the first line, or of a few lines `label: value` the only one whose label has words of the question."""
+    lines = [_BULLET_MARK.sub("", line) for line in response.splitlines() if line.strip()]
     first, _, name = lines[0].partition(":")
     is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
     if len(lines) > 1 and is_name and _words(first) and _words(first) <= _words(question):
         return name
     if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
         return None
-    *others, last = (_words(line.partition(":")[0]) & _words(question) for line in lines)
-    return lines[-1].partition(":")[2] if last.difference(*others) else None
+    asked = [_words(line.partition(":")[0]) & _words(question) for line in lines]
+    own = [words.difference(*asked[:place], *asked[place + 1 :]) for place, words in enumerate(asked)]
+    named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]
+    return named[-1] if len(named) == 1 or own[-1] else None
 
 
 def _without_alternative_words(response: str) -> str:
     """Return a response in which only values are alternatives: not the words in "79% ends up in landfills or nature"."""
+    response = _REWORDS.sub(",", response)
     return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
 
 
-def final_passage(question: str, response: str, is_value: bool) -> str | None:
-    """Return the part of a response that gives its answer, or None if the response is a list of candidates.
+def final_passages(question: str, response: str, is_value: bool) -> list[str]:
+    """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
 
-    It follows a marker or a conclusion, or is the only passage in bold, a first sentence that is nothing but an answer, or the
-    last sentence that is not about another time.
+    The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but an answer.
+    Else it is in the last sentence that is not about another time, or in one that repeats more of the question, if nothing is
+    concluded from that.
     """
     if len(response) > MAX_LENGTH:
-        return None
+        return []
     if boxed := [str(match[1]) for match in _BOXED.finditer(response)]:
-        return boxed[0] if len(set(map(_folded, boxed))) == 1 else None
+        return boxed[:1] if len(set(map(_folded, boxed))) == 1 else []
     if marked := [str(match[1]) for match in _ANSWER.finditer(response) if re.search(r"\w", match[1])]:
-        return marked[-1] if len(set(map(_folded, marked))) == 1 and not EITHER.search(marked[-1]) else None
+        return marked[-1:] if len(set(map(_folded, marked))) == 1 and not EITHER.search(marked[-1]) else []
     concluded = _CONCLUSION.search(_last_line(response))
-    conclusion = _SENTENCE_END.split(concluded[1])[0] if concluded else ""
+    conclusions = _SENTENCE_END.split(concluded[1]) if concluded else [""]
+    conclusion = next((one for one in reversed(conclusions[1:]) if _CONCLUDES.search(one)), conclusions[0])
     if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
-        return conclusion
+        return [conclusion]
     response = _with_values_of_remarks(response) if is_value else response
     response = _without_remarks(response)
     bold = {text for text in re.findall(r"\*\*(.+?)\*\*", response) if not is_value or re.search(r"\d", text)}
     if len(bold) == 1:
-        return str(bold.pop())
+        return [str(bold.pop())]
     if bold or EITHER.search(response) or _UNDECIDED.search(response):
-        return None
+        return []
     sentences = [one.strip() for one in _SENTENCE_END.split(response) if one.strip()]
+    sentences = [one for one in sentences if not _CHATTER.match(one)] or sentences
     if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
-        return sentences[0]
+        return sentences[:1]
     for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
         parts = separator.split(response)
         if len(parts) > 1 and len(set(map(_folded, parts))) == 1:  # repeats one answer
-            return parts[0]
+            return parts[:1]
         if len(parts) > most and all(map(_is_candidate, parts)):
-            return None
-    return _answering_sentence(question, _at_asked_time(question, sentences), is_value=is_value)
+            return []
+    return _answering_sentences(question, _at_asked_time(question, sentences), is_value=is_value)
 
 
-def _answering_sentence(question: str, sentences: Sequence[str], *, is_value: bool) -> str:
-    """Return the last sentence, or the one before it that alone repeats what the question asks, if the last is about others."""
-    shared = [_words(sentence) & _words(question) for sentence in sentences]
+def _answering_sentences(question: str, sentences: Sequence[str], *, is_value: bool) -> list[str]:
+    """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes."""
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
-        return committed[0]
+        return committed
+    shared = [_words(sentence) & _words(question) for sentence in sentences]
     best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
-    is_remark = bool(_ABOUT_OTHERS.search(sentences[-1]))
-    if is_remark and not shared[-1] and shared[best] and not _ABOUT_OTHERS.search(sentences[best]):
-        return sentences[best]
-    return sentences[-1]
+    if _CONCLUDES.search(sentences[-1]) or len(shared[best]) <= len(shared[-1]):
+        return [sentences[-1]]
+    is_about_others = bool(_ABOUT_OTHERS.search(sentences[-1])) and not _ABOUT_OTHERS.search(question)
+    return [sentences[best]] if is_about_others else [sentences[best], sentences[-1]]
 
 
 def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
@@ -366,6 +401,7 @@ def _is_candidate(part: str) -> bool:
 
 def _is_bare(sentence: str) -> bool:
     """Return whether a sentence is nothing but an answer: a few words without a verb."""
+    sentence = _IT_IS.sub("", sentence)
     return (
         len(sentence.split()) <= MAX_CANDIDATE_WORDS
         and not re.search("[:=]", sentence)
@@ -628,6 +664,8 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
         readings.add(text[lead.end() :])
     if mentioned := _in_order_of_mention(question, answer, text):
         readings.add(mentioned)
+    if response.lstrip().startswith("|"):
+        readings.update(_columns(response))
     if len(bullets := _BULLET.findall(_without_remarks(response).replace("**", ""))) > 1:
         readings.add("\n".join(bullets))
     for reading in readings:
@@ -654,9 +692,22 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     if not re.search(r"\d", answer):  # numbers are values of items
         names = [name for name in names if not name.strip().isdigit()]
     others = [name for name in names if name.strip().casefold() not in one_form(question).casefold()]
-    if len(found) < len(items) or others:
+    if len(found) < len(items) or others or _EXTRA_ITEM.search(rest) or _other_count(text, len(items)):
         return ""
     return ", ".join(item for _, item in sorted(found))
+
+
+def _other_count(text: str, count: int) -> bool:
+    """Return whether a text says that there are more or fewer items than `count`: only two brands."""
+    stated = _COUNT_OF_ITEMS.search(text)
+    return stated is not None and NUMBERS.index(stated[1].lower()) != count
+
+
+def _columns(text: str) -> list[str]:
+    """Return the columns of a table in Markdown, each with its cells on lines."""
+    rows = [line.strip().strip("|").split("|") for line in text.splitlines() if line.lstrip().startswith("|")]
+    cells = [row for row in rows[1:] if not set("".join(row)) <= set("-: ")]
+    return ["\n".join(cell.strip() for cell in column) for column in zip(*cells, strict=False)]
 
 
 def _folded(text: str) -> str:
