@@ -32,7 +32,7 @@ _IS_STATEMENT = re.compile(r"(?:[다요음임됨함]|감소|증가|상승|하락
 _IN_LIST = re.compile(r"\s*[-•·|*]")
 # An answer with these is read by the rules for markers, conclusions and alternatives only.
 _UNDECIDED = re.compile(
-    r"중\s하나|사이(?:의|이|로|입|$)|또는|혹은|아니면|이거나|\bor\b|수도?\s있|가능|정확하지|불확실|보이지만|듯하지만|다만|그러나|하지만|실제로는"
+    r"<think>|중\s하나|사이(?:의|이|로|입|$)|또는|혹은|아니면|이거나|\bor\b|수도?\s있|가능|정확하지|불확실|보이지만|듯하지만|다만|그러나|하지만|실제로는"
     r"|[=≈≒→][^\n]*[=≈≒→]",
     re.IGNORECASE,
 )
@@ -85,7 +85,7 @@ def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wa
     if len(wanted) == 2:
         mentions = [mention for mention in mentions if not _is_of_both(mention.quantity, wanted)]
     if len(wanted) == 1 and mentions:
-        mentions = _without_working(question, mentions, wanted[0])
+        mentions = _without_working(question, text, mentions, wanted[0])
         mentions = _about_question(mentions)
     is_stated = len(wanted) > 1 or any(mention.is_stated for mention in mentions)
     return is_stated and same_quantities(wanted, [mention.quantity for mention in mentions])
@@ -97,12 +97,12 @@ def _is_of_both(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
     return not is_among(quantity, wanted) and quantity.value in (one.value + other.value, abs(one.value - other.value))
 
 
-def _without_working(question: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
+def _without_working(question: str, text: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
     """Return mentions without the two before a result that it is the sum or the difference of, if the question asks for that."""
-    *before, last = mentions
+    last = mentions[-1]
     if not _ASKS_TO_COMPUTE.search(question) or last.is_free or not last.quantity.agrees(result):
         return list(mentions)
-    values = dict.fromkeys(mention.quantity for mention in before)
+    values = dict.fromkeys(stated.quantity for stated in scan(text) if not stated.quantity.agrees(result))
     for one, other in combinations(values, 2):
         if abs(result.value) in (abs(one.value - other.value), one.value + other.value):
             return [mention for mention in mentions if mention.quantity not in (one, other)]
@@ -126,7 +126,7 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
         if is_about_another_place(question, sentence) or (is_about_place and not _has_any(sentence, wanted)):
             continue
         position = 0
-        is_free = is_bare(sentence)
+        is_free = is_bare(sentence) and len(scan(sentence)) == 1
         is_stated = _is_statement(sentence)
         for stated in scan(sentence):
             is_wanted = is_among(stated.quantity, wanted)

@@ -49,7 +49,7 @@ _DENIED_SUBJECT = re.compile(
     r"지\s?(?:못|않)(?:한|은|는|았던)\s[가-힣\s]{0,12}?(?:비율|비중|수|건수|인원|가구|사람|명|개소)(?:은|는|이|가|의)"
 )
 _LABEL = re.compile(
-    r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|차(?=[\s가-힣]*율)|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
+    r"(?<![A-Za-z\d가-힣])([A-Z]|\d{1,2})\s?(등급|형|호선|차(?=[\s가-힣]*[율률])|분기|지구|그룹|단지|구역|타입|공장|지점)(?!\s?(?:\([^()]*\))?\s?(?:보다|대비|에 비해))"
 )
 _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
 _ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
@@ -161,7 +161,14 @@ def _is_same_name(one: str, other: str) -> bool:
     are_short = max(len(one), len(other)) <= MAX_SHORT_NAME
     if are_short and one[0] == other[0]:
         return True
-    return any(longer.startswith(name) or longer.endswith(name) for longer, name in ((one, other), (other, one)))
+    return any(_overlaps(*pair) for pair in ((one, other), (other, one)))
+
+
+def _overlaps(one: str, other: str) -> bool:
+    """Return whether a name begins or ends with another, or its ending is the beginning of that: 민간기업, 기업체."""
+    if one.startswith(other) or one.endswith(other):
+        return True
+    return any(one.endswith(other[:length]) for length in range(2, len(other)))
 
 
 def _stem(name: str) -> str:

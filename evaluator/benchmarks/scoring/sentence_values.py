@@ -53,8 +53,9 @@ _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
 _ROWS = re.compile(
-    r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
+    r"\s?(?:해(?:의|간)|항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
 )  # "4개 항목 중"
+_IN_NAME = re.compile(r"(?:코로나|[A-Z])-?$")  # 코로나19, G20
 _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
 # Follow or precede a quantity that the answer denies, questions or uses as a bound.
 DENIED_AFTER = re.compile(
@@ -256,6 +257,8 @@ def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: S
         return False
     if unit in TIMES and is_among(stated.quantity, wanted):  # 세 번 for 세 해
         return False
+    if not unit and value < 1000 and _IN_NAME.search(sentence, max(0, stated.start - 4), stated.start):
+        return True
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True
     if unit == "년" and is_year(value):

@@ -707,7 +707,8 @@ def _columns(text: str) -> list[str]:
     """Return the columns of a table in Markdown, each with its cells on lines."""
     rows = [line.strip().strip("|").split("|") for line in text.splitlines() if line.lstrip().startswith("|")]
     cells = [row for row in rows[1:] if not set("".join(row)) <= set("-: ")]
-    return ["\n".join(cell.strip() for cell in column) for column in zip(*cells, strict=False)]
+    columns = zip(*cells, strict=False)
+    return ["\n".join(map(str.strip, column)) for column in columns]
 
 
 def _folded(text: str) -> str:
