@@ -1,0 +1,184 @@
+"""Find the passages of a response to InfoChartQA that may give its answer."""
+
+import re
+from collections.abc import Sequence
+
+from evaluator.benchmarks.scoring.chart_answers import mostly_digits
+from evaluator.benchmarks.scoring.chart_text import (
+    ANSWER,
+    ASKS_TO_COMPARE,
+    BOXED,
+    FUNCTION_WORD,
+    MAX_LENGTH,
+    SENTENCE_END,
+    folded,
+    without_remarks,
+    words_of,
+)
+from evaluator.benchmarks.scoring.stated_answer import EITHER
+
+MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
+MAX_LABELLED_LINES = 4
+_CONCLUSION = re.compile(
+    r"(?:\b(?:therefore|thus|hence)\b|(?:^|[.,;:!?]\s?)so\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE
+)
+_SLASH = r"(?<!\d)(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
+_SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
+_HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
+# Begins a sentence about another time or other rows than the answer's, unless the question names that time too.
+_ELSEWHERE = re.compile(
+    r"(?:the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|meanwhile|later|earlier|previously"
+    r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
+    re.IGNORECASE,
+)
+# Words of a sentence about what is not the answer: what comes after it, or is behind it.
+_ABOUT_OTHERS = re.compile(
+    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|the least|the fewest|follows?|followed|trails?)\b",
+    re.IGNORECASE,
+)
+# Of the last sentence: it concludes, it is about the answer itself, it commits to it.
+_CONCLUDES = re.compile(
+    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)\b|^it(?:'s| is)\b|[=≈]", re.IGNORECASE
+)
+_CHATTER = re.compile(r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE)
+_COMMITS = re.compile(r"\b(?:would|must|has to|should) be\b", re.IGNORECASE)
+_UNDECIDED = re.compile(
+    r"\b(?:could|might|may) (?:also|equally|just as well|as well) be\b|\b(?:not possible|impossible|unable|hard|difficult) to (?:tell|say|determine|know)\b"
+    r"|\b(?:cannot|can't|could not) (?:be )?(?:tell|determined?|say|known?|identify|identified)\b",
+    re.IGNORECASE,
+)
+_IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)
+# Of values.
+_VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")
+_ONLY_VALUE_IN_BRACKETS = re.compile(r"((?:^|[.;,])[^\d.;,()]*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE)
+_EITHER_VALUE = re.compile(
+    rf"\d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d|(?:{EITHER.pattern})\s+(?:maybe|perhaps|possibly|more|less|so)\b|either",
+    re.IGNORECASE,
+)
+_REWORDS = re.compile(r",?\sor\s(?=(?:roughly|about|approximately|around|simply)\s[$€£₩]?\d)", re.IGNORECASE)
+_LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")
+_BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")
+
+
+def answering_passages(question: str, answer: str, response: str) -> list[str]:
+    """Return the passages of a response of which one must give the answer, or an empty list if it is a list of candidates."""
+    labelled = None if ANSWER.search(response[:MAX_LENGTH]) else _labelled_line(question, response)
+    if labelled is not None:
+        return [labelled]
+    is_value = answer_is_value(answer)
+    return _final_passages(question, _without_alternative_words(response) if is_value else response, is_value)
+
+
+def answer_is_value(answer: str) -> bool:
+    return mostly_digits(answer) or bool(re.match(r"[-−–△▲]?\s?[$€£₩]?\d", answer.strip()))
+
+
+def _labelled_line(question: str, response: str) -> str | None:
+    """Return the value of the first line, or of a few lines `label: value` the only one whose label has words of the question."""
+    lines = [_BULLET_MARK.sub("", line) for line in response.splitlines() if line.strip()]
+    first, _, name = lines[0].partition(":")
+    is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
+    if len(lines) > 1 and is_name and words_of(first) and words_of(first) <= words_of(question):
+        return name
+    if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
+        return None
+    asked = [words_of(line.partition(":")[0]) & words_of(question) for line in lines]
+    own = [words.difference(*asked[:place], *asked[place + 1 :]) for place, words in enumerate(asked)]
+    named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]
+    return named[-1] if len(named) == 1 or own[-1] else None
+
+
+def _without_alternative_words(response: str) -> str:
+    """Return a response in which only values are alternatives: not the words in "79% ends up in landfills or nature"."""
+    response = _REWORDS.sub(",", response)
+    return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
+
+
+def _final_passages(question: str, response: str, is_value: bool) -> list[str]:
+    """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
+
+    The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but an answer.
+    Else it is in the last sentence that is not about another time, or in one that repeats more of the question, if nothing is
+    concluded from that.
+    """
+    if len(response) > MAX_LENGTH:
+        return []
+    if boxed := [str(match[1]) for match in BOXED.finditer(response)]:
+        return boxed[:1] if len(set(map(folded, boxed))) == 1 else []
+    if marked := [str(match[1]) for match in ANSWER.finditer(response) if re.search(r"\w", match[1])]:
+        return marked[-1:] if len(set(map(folded, marked))) == 1 and not EITHER.search(marked[-1]) else []
+    concluded = _CONCLUSION.search(_last_line(response))
+    conclusions = SENTENCE_END.split(concluded[1]) if concluded else [""]
+    conclusion = next((one for one in reversed(conclusions[1:]) if _CONCLUDES.search(one)), conclusions[0])
+    if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
+        return [conclusion]
+    response = _with_values_of_remarks(response) if is_value else response
+    response = without_remarks(response)
+    bold = {text for text in re.findall(r"\*\*(.+?)\*\*", response) if not is_value or re.search(r"\d", text)}
+    if len(bold) == 1:
+        return [str(bold.pop())]
+    if bold or EITHER.search(response) or _UNDECIDED.search(response):
+        return []
+    sentences = [one.strip() for one in SENTENCE_END.split(response) if one.strip()]
+    sentences = [one for one in sentences if not _CHATTER.match(one)] or sentences
+    if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
+        return sentences[:1]
+    for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
+        parts = separator.split(response)
+        if len(parts) > 1 and len(set(map(folded, parts))) == 1:  # repeats one answer
+            return parts[:1]
+        if len(parts) > most and all(map(_is_candidate, parts)):
+            return []
+    return _answering_sentences(question, _at_asked_time(question, sentences), is_value=is_value)
+
+
+def _answering_sentences(question: str, sentences: Sequence[str], *, is_value: bool) -> list[str]:
+    """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes."""
+    committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
+    if len(committed) == 1:
+        return committed
+    shared = [words_of(sentence) & words_of(question) for sentence in sentences]
+    best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
+    if _CONCLUDES.search(sentences[-1]) or len(shared[best]) <= len(shared[-1]):
+        return [sentences[-1]]
+    is_about_others = bool(_ABOUT_OTHERS.search(sentences[-1])) and not _ABOUT_OTHERS.search(question)
+    return [sentences[best]] if is_about_others else [sentences[best], sentences[-1]]
+
+
+def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
+    """Return sentences without those after the first that are about other rows, or another time than the question names."""
+    if ASKS_TO_COMPARE.search(question):
+        return sentences
+    kept = [sentences[0]]
+    for sentence in sentences[1:]:
+        elsewhere = _ELSEWHERE.match(sentence)
+        if elsewhere is None or (elsewhere["year"] and elsewhere["year"] in question):
+            kept.append(sentence)
+    return kept
+
+
+def _is_candidate(part: str) -> bool:
+    """Return whether a part of a response may be one of several candidates: a few words that are no sentence."""
+    is_sentence = "=" in part or (part.endswith(".") and bool(FUNCTION_WORD.search(part)))
+    return len(part.split()) <= MAX_CANDIDATE_WORDS and not is_sentence
+
+
+def _is_bare(sentence: str) -> bool:
+    """Return whether a sentence is nothing but an answer: a few words without a verb."""
+    sentence = _IT_IS.sub("", sentence)
+    return (
+        len(sentence.split()) <= MAX_CANDIDATE_WORDS
+        and not re.search("[:=]", sentence)
+        and not FUNCTION_WORD.search(sentence.rstrip(".!"))
+    )
+
+
+def _last_line(response: str) -> str:
+    return [line for line in response.splitlines() if line.strip()][-1].strip()
+
+
+def _with_values_of_remarks(response: str) -> str:
+    """Return a response with the text of its brackets, if only one has a value and its clause has no other: half (50 %)."""
+    if len(_VALUE_IN_BRACKETS.findall(response)) > 1:
+        return response
+    return _ONLY_VALUE_IN_BRACKETS.sub(r"\1 \2 ", response)

@@ -1,0 +1,81 @@
+"""What the strict rules of InfoChartQA share: a text in one form, its words, its clauses, its sentences."""
+
+import re
+import unicodedata
+
+from evaluator.benchmarks.scoring.names import COUNTRIES, SPELLINGS, one_form
+from evaluator.benchmarks.scoring.numerals import in_digits
+
+MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
+MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
+# After a marker, and in a box.
+ANSWER = re.compile(
+    r"(?:answer|정답|(?<![가-힣])답)\W{0,4}(?:is\b|:|은|는|=)[\s*:(\"'\[]{0,4}([^\n]*?)(?:\.\s|\.?$|\n)",
+    re.IGNORECASE | re.MULTILINE,
+)
+BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\w\U0001f300-\U0001faff])|\n+")
+# Starts a remark, or a mention of another item.
+_ASIDE = re.compile(
+    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b|;|,?\sof (?:which|whom|these|them)\b"
+)
+DENIAL = re.compile(
+    r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
+)
+_ACCENT = re.compile("[\u0300-\u036f]")
+_CLAUSE_END = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
+ASKS_TO_COMPARE = re.compile(
+    r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|f[ae]ll|gain\w*)\b",
+    re.IGNORECASE,
+)
+FUNCTION_WORD = re.compile(
+    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
+    re.IGNORECASE,
+)
+COUNTRY_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(COUNTRIES)})(?![a-z])")  # as `one_form` writes them
+
+
+def without_remarks(response: str) -> str:
+    """Return a response without text in brackets, or unchanged if nothing else would remain."""
+    text = re.sub(r"(?<!\s)\s*+\([^()\n]*+\)", "", response)
+    return text if re.search(r"\w", text) else response
+
+
+def main_part(passage: str, has_answer: re.Pattern[str]) -> str:
+    """Return a passage up to the first aside after text that may be the answer, which `has_answer` matches."""
+    for aside in _ASIDE.finditer(passage):
+        if has_answer.search(passage[: aside.start()]):
+            return passage[: aside.start()]
+    return passage
+
+
+def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
+    """Return the clause with some content that alone has words of the question, or the whole passage."""
+    clauses = [clause for clause in _CLAUSE_END.split(passage) if content.search(clause)]
+    if not 1 < len(clauses) <= MAX_CLAUSES or ASKS_TO_COMPARE.search(question):
+        return passage
+    subjects = [re.split(r"\d", clause)[0] for clause in clauses]
+    for texts in (subjects, clauses):
+        shared = [words_of(one) & words_of(question) for one in texts]
+        named = [place for place, words in enumerate(shared) if words.difference(*shared[:place], *shared[place + 1 :])]
+        if len(named) == 1:
+            return clauses[named[0]]
+    return passage
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]{4,}", text.lower()))
+
+
+def folded(text: str) -> str:
+    """Return a text without case, accents, punctuation, white space and a leading article.
+
+    Signs and decimal points are kept.
+    """
+    text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
+    text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
+    text = text.replace(" & ", " and ")
+    for british, american in SPELLINGS.items():
+        text = text.replace(british, american)
+    folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|(?<!\d)/|/(?!\d)|[^\w.+%/-]|_|(?:입니다|이다)\.?$", "", folded)
