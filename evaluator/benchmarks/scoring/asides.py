@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.contradictions import labels_of
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, scan
-from evaluator.benchmarks.scoring.quantity_sets import is_among, same_quantities
+from evaluator.benchmarks.scoring.quantity_sets import is_among, is_rounding, same_quantities
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
     DENIED_AFTER,
@@ -50,6 +50,7 @@ _CHANGE = re.compile(
 )
 _DIFFERENCE_BEFORE = re.compile(r"(?:차이|격차|차|(?:증가|감소)\s?폭|증가량|감소량|증감)[는은가이]\s(?:약\s|총\s)?$")
 _SUM_BEFORE = re.compile(r"(?:합계|합하면|합치면|더하면|합은|합이|전체|평균)[는은가이:]?,?\s(?:약\s|총\s|모두\s)?$")
+_ROUNDED_BEFORE = re.compile(r"(?:약|대략|거의)\s?$")
 _PER_BEFORE = re.compile(r"당[^\d,.]{0,20}$")
 _COMPARED_BEFORE = re.compile(
     r"\b(?:(?:up|down) from|compared (?:to|with)|than|versus|vs\.?|against)\s(?:about\s)?[$€£₩]?$", re.IGNORECASE
@@ -77,7 +78,7 @@ def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wa
         asked: the quantities of the question
         wanted: the quantities of the gold answer
     """
-    if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(quantity.unit == "년" for quantity in wanted):
+    if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(_names_year(quantity) for quantity in wanted):
         return False
     if len(scan(text)) > MAX_VALUES:
         return False
@@ -95,6 +96,10 @@ def _is_of_both(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
     """Return whether a quantity is the sum or the difference of the two wanted ones, and none of them."""
     one, other = wanted
     return not is_among(quantity, wanted) and quantity.value in (one.value + other.value, abs(one.value - other.value))
+
+
+def _names_year(quantity: Quantity) -> bool:
+    return quantity.unit == "년" and is_year(quantity.value)
 
 
 def _without_working(question: str, text: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
@@ -133,7 +138,7 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
             is_other = not is_wanted and (
                 is_among(stated.quantity, others) or _is_of_another_kind(sentence, stated, asked, wanted)
             )
-            if is_other or _is_aside(question, sentence, stated, asked, is_wanted=is_wanted):
+            if is_other or _is_aside(question, sentence, stated, asked, wanted, is_wanted=is_wanted):
                 continue
             words = frozenset(shared_words(sentence[position : stated.start], question))
             position = stated.end
@@ -167,7 +172,15 @@ def _is_year_in_english(sentence: str, stated: Stated) -> bool:
     return is_bare_year and bool(_YEAR_BEFORE.search(sentence[: stated.start]))
 
 
-def _is_aside(question: str, sentence: str, stated: Stated, asked: Sequence[Quantity], *, is_wanted: bool) -> bool:
+def _is_aside(
+    question: str,
+    sentence: str,
+    stated: Stated,
+    asked: Sequence[Quantity],
+    wanted: Sequence[Quantity],
+    *,
+    is_wanted: bool,
+) -> bool:
     """Return whether a sentence says a value of another year, denies it, compares it, or computes with it."""
     before = sentence[: stated.start]
     if _is_of_another_year(sentence, stated, asked) or DENIED_AFTER.match(sentence, stated.end):
@@ -178,6 +191,8 @@ def _is_aside(question: str, sentence: str, stated: Stated, asked: Sequence[Quan
         return True
     if is_wanted:
         return False
+    if _ROUNDED_BEFORE.search(before) and is_rounding(stated.quantity, wanted):
+        return True
     if _is_of_another_label(question, before):
         return True
     is_change = _CHANGE.match(sentence, stated.end) or _DIFFERENCE_BEFORE.search(before)

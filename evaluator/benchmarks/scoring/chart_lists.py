@@ -19,6 +19,7 @@ from evaluator.benchmarks.scoring.stated_answer import EITHER
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
 _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
+_BOLD = re.compile(r"\*\*([^*\n]+,[^*\n]+|[^*\n]+\sand\s[^*\n]+)\*\*")  # a list in bold
 _BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)
 _ITEM_WORD = re.compile(
     r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$|\s[–—-]\s[\d.,]+.*$",
@@ -65,6 +66,7 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     if EITHER.search(response) or re.search(r"\b(?:not|none|neither)\b", response, re.IGNORECASE):
         return
     marked = [str(match[1]) for match in [*BOXED.finditer(response), *ANSWER.finditer(response)] if match[1].strip()]
+    marked = marked or (_BOLD.findall(response) if len(_BOLD.findall(response)) == 1 else [])
     text = marked[-1] if marked else re.split(r"\n\s*\n", without_remarks(response))[-1]
     text = _LIST_MARK.sub("\n", without_remarks(text).replace("*", "")).strip()
     text = _VALUE_OF_ITEM.sub("", text)

@@ -20,19 +20,10 @@ _PLURAL = re.compile(
     r"(?<![a-z])([a-z]{2,}(?=ies(?![a-z]))|[a-z]+(?:s|x|ch|sh|z)(?=es(?![a-z]))|[a-z]{2,}[^\Wsui\d](?=s(?![a-z])))(ies|es|s)"
 )
 # Nouns that a name may be given without: Solar for Solar power.
-_WHAT_IT_IS = [
-    "power",
-    "energy",
-    "industry",
-    "sector",
-    "category",
-    "color",
-    "colour",
-    "brand",
-    "platform",
-    "app",
-    "generation",
-]
+_WHAT_IT_IS = {
+    "power", "energy", "industry", "sector", "category", "color", "colour", "brand", "platform", "app", "generation", "airline",
+    "company", "corporation", "inc", "group",
+}  # fmt: skip
 
 
 def gives_name(question: str, answer: str, passage: str) -> bool:

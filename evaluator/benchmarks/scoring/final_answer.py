@@ -23,7 +23,7 @@ from evaluator.benchmarks.scoring.contradictions import (
 )
 from evaluator.benchmarks.scoring.numerals import factor_of
 from evaluator.benchmarks.scoring.quantities import RATIO, Quantity, Stated, plain, quantities, scan
-from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among, same_quantities, without
+from evaluator.benchmarks.scoring.quantity_sets import digits, distinct, is_among, is_rounding, same_quantities, without
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
     BECAUSE,
@@ -234,9 +234,10 @@ def _explicit_passages(
 
 
 def _unmarked_count(sentences: Sequence[str]) -> int:
-    """Return how many values the sentences have, without those of a calculation before the last one."""
+    """Return how many values the sentences have, without those of a calculation before the last one, years and months."""
     counted = [sentence for sentence in sentences[:-1] if "=" not in sentence]
-    return sum(len(scan(sentence)) for sentence in [*counted, *sentences[-1:]])
+    values = [stated for sentence in [*counted, *sentences[-1:]] for stated in scan(sentence)]
+    return sum(stated.quantity.unit not in ("년", "월") for stated in values)
 
 
 def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
@@ -343,31 +344,15 @@ def _rounded_beside(text: str, exact: Sequence[Quantity]) -> list[Quantity]:
         if not _OPENS_BRACKET.fullmatch(text, one.end, following.start):
             continue
         for quantity, other in ((one.quantity, following.quantity), (following.quantity, one.quantity)):
-            if other in exact and quantity not in exact and _is_rounding(quantity, [other]):
+            if other in exact and quantity not in exact and is_rounding(quantity, [other]):
                 found.append(quantity)
     return found
 
 
 def _as_rounded(quantity: Quantity, wanted: Sequence[Quantity]) -> Quantity:
     """Return the wanted quantity that another one is a more exact form of: 3.1배 for 3.13배."""
-    same = [one for one in wanted if one.unit == quantity.unit and _digits(quantity.value) > _digits(one.value)]
-    return next((one for one in same if _is_rounding(quantity, [one])), quantity)
-
-
-def _is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
-    """Return whether a quantity repeats a wanted one with fewer or more digits, as in 20.5% (20.4994%)."""
-    return any(
-        (not quantity.unit or not other.unit or quantity.unit == other.unit)
-        and few
-        and float(f"{float(many):.{_digits(few) - 1}e}") == float(few)
-        for other in wanted
-        for few, many in ((quantity.value, other.value), (other.value, quantity.value))
-    )
-
-
-def _digits(value: int | Decimal) -> int:
-    """Return how many significant digits a number is written with."""
-    return max(1, len(str(abs(value)).replace(".", "").strip("0")))
+    same = [one for one in wanted if one.unit == quantity.unit and digits(quantity.value) > digits(one.value)]
+    return next((one for one in same if is_rounding(quantity, [one])), quantity)
 
 
 def _required(gold: list[Quantity], asked: Sequence[Quantity]) -> list[Quantity]:

@@ -1,6 +1,7 @@
 """Compare sets of quantities, in which those that agree are the same."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from evaluator.benchmarks.scoring.quantities import Quantity
 
@@ -30,3 +31,19 @@ def is_among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
         if quantity.agrees(other):
             return True
     return False
+
+
+def is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a quantity repeats a wanted one with fewer or more digits, as in 20.5% (20.4994%)."""
+    return any(
+        (not quantity.unit or not other.unit or quantity.unit == other.unit)
+        and few
+        and float(f"{float(many):.{digits(few) - 1}e}") == float(few)
+        for other in wanted
+        for few, many in ((quantity.value, other.value), (other.value, quantity.value))
+    )
+
+
+def digits(value: int | Decimal) -> int:
+    """Return how many significant digits a number is written with."""
+    return max(1, len(str(abs(value)).replace(".", "").strip("0")))

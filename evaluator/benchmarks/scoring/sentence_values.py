@@ -53,7 +53,7 @@ _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
 _ROWS = re.compile(
-    r"\s?(?:해(?:의|간)|항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
+    r"\s?(?:해(?:의|간)|달|항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
 )  # "4개 항목 중"
 _IN_NAME = re.compile(r"(?:코로나|[A-Z])-?$")  # 코로나19, G20
 _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
@@ -251,7 +251,7 @@ def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
 def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
     """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
     value, unit, _ = stated.quantity
-    if unit != "년" and wanted and all(other.unit == "년" for other in wanted):
+    if unit != "년" and wanted and all(other.unit == "년" and is_year(other.value) for other in wanted):
         return unit != "" or not is_year(value)  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False

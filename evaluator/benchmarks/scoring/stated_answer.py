@@ -67,7 +67,7 @@ _ANSWER_LINE = re.compile(
 )
 
 _ANSWER_HEADING = re.compile(
-    r"^[ \t]*[*_]*(?:(?:final )?answer|conclusion|최종 ?답변?|정답|결론)[*_]*[ \t]*:?[*_]*[ \t]*$",
+    r"^[ \t]*[*_]*(?:(?:final )?answer|conclusion|(?:최종 ?)?답변?|정답|결론)[*_]*[ \t]*:?[*_]*[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 
