@@ -24,7 +24,6 @@ from evaluator.benchmarks.scoring.readings import (
     matches_reading,
     quantity_f1,
     reading_of,
-    visible,
 )
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.fresh.korean import UNANSWERABLE
@@ -268,7 +267,7 @@ class KoFresh(Benchmark):
         output = answer.text
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
-            right = asserted_letter(visible(output)) == gold
+            right = asserted_letter(output) == gold
             return _scored(item, answer, right=right, f1=float(right), declined=declined, wrong=WRONG_LETTER)
         if gold == UNANSWERABLE:
             values = dict.fromkeys(("em", "f1", "abstains"), float(declined))

@@ -7,6 +7,7 @@ from evaluator.benchmarks.scoring.chart_text import (
     ANSWER,
     BOXED,
     COUNTRY_NAME,
+    ELSEWHERE,
     MAX_LENGTH,
     SENTENCE_END,
     folded,
@@ -99,6 +100,8 @@ def _without_excluded(answer: str, response: str) -> str:
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
     items = [item.strip() for item in one_form(answer).split(",")]
+    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(text)):
+        text = text.replace(sentence, "")
     places = [re.search(rf"(?<!\w){re.escape(item)}(?![A-Za-z\d])", text, re.IGNORECASE) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
     rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)

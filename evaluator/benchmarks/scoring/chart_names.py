@@ -16,13 +16,14 @@ _DENIED_AFTER = re.compile(
 )
 _LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
 _LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")  # Asia-Pacific
 _PLURAL = re.compile(
     r"(?<![a-z])([a-z]{2,}(?=ies(?![a-z]))|[a-z]+(?:s|x|ch|sh|z)(?=es(?![a-z]))|[a-z]{2,}[^\Wsui\d](?=s(?![a-z])))(ies|es|s)"
 )
 # Nouns that a name may be given without: Solar for Solar power.
 _WHAT_IT_IS = {
     "power", "energy", "industry", "sector", "category", "color", "colour", "brand", "platform", "app", "generation", "airline",
-    "company", "corporation", "inc", "group",
+    "company", "corporation", "inc", "group", "party",
 }  # fmt: skip
 
 
@@ -51,7 +52,8 @@ def _forms_of(question: str, answer: str) -> list[str]:
 
 
 def _singular(text: str) -> str:
-    """Return a text in lower case with its plurals in the singular."""
+    """Return a text in lower case with its plurals in the singular and without hyphens."""
+    text = _HYPHEN.sub(" ", text)
     return _PLURAL.sub(lambda match: match[1] + ("y" if match[2] == "ies" else ""), text)
 
 

@@ -8,10 +8,13 @@ from evaluator.benchmarks.scoring.chart_text import (
     ANSWER,
     ASKS_TO_COMPARE,
     BOXED,
+    ELSEWHERE,
     FUNCTION_WORD,
     MAX_LENGTH,
     SENTENCE_END,
     folded,
+    names_another,
+    stems_of,
     without_remarks,
     words_of,
 )
@@ -25,12 +28,6 @@ _CONCLUSION = re.compile(
 _SLASH = r"(?<!\d)(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
 _SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
 _HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
-# Begins a sentence about another time or other rows than the answer's, unless the question names that time too.
-_ELSEWHERE = re.compile(
-    r"(?:the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|meanwhile|later|earlier|previously"
-    r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
-    re.IGNORECASE,
-)
 # Words of a sentence about what is not the answer: what comes after it, or is behind it.
 _ABOUT_OTHERS = re.compile(
     r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|the least|the fewest|follows?|followed|trails?)\b",
@@ -66,7 +63,7 @@ def answering_passages(question: str, answer: str, response: str) -> list[str]:
     if labelled is not None:
         return [labelled]
     is_value = answer_is_value(answer)
-    return _final_passages(question, _without_alternative_words(response) if is_value else response, is_value)
+    return _final_passages(question, answer, _without_alternative_words(response) if is_value else response, is_value)
 
 
 def answer_is_value(answer: str) -> bool:
@@ -94,7 +91,7 @@ def _without_alternative_words(response: str) -> str:
     return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
 
 
-def _final_passages(question: str, response: str, is_value: bool) -> list[str]:
+def _final_passages(question: str, answer: str, response: str, is_value: bool) -> list[str]:
     """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
 
     The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but an answer.
@@ -129,20 +126,21 @@ def _final_passages(question: str, response: str, is_value: bool) -> list[str]:
             return parts[:1]
         if len(parts) > most and all(map(_is_candidate, parts)):
             return []
-    return _answering_sentences(question, _at_asked_time(question, sentences), is_value=is_value)
+    return _answering_sentences(question, answer, _at_asked_time(question, sentences))
 
 
-def _answering_sentences(question: str, sentences: Sequence[str], *, is_value: bool) -> list[str]:
+def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
     """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes."""
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
         return committed
-    shared = [words_of(sentence) & words_of(question) for sentence in sentences]
+    shared = [stems_of(sentence) & stems_of(question) for sentence in sentences]
     best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
     if _CONCLUDES.search(sentences[-1]) or len(shared[best]) <= len(shared[-1]):
         return [sentences[-1]]
     is_about_others = bool(_ABOUT_OTHERS.search(sentences[-1])) and not _ABOUT_OTHERS.search(question)
-    return [sentences[best]] if is_about_others else [sentences[best], sentences[-1]]
+    is_answered = is_about_others or names_another(answer, sentences[best])
+    return [sentences[best]] if is_answered else [sentences[best], sentences[-1]]
 
 
 def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
@@ -151,7 +149,7 @@ def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
         return sentences
     kept = [sentences[0]]
     for sentence in sentences[1:]:
-        elsewhere = _ELSEWHERE.match(sentence)
+        elsewhere = ELSEWHERE.match(sentence)
         if elsewhere is None or (elsewhere["year"] and elsewhere["year"] in question):
             kept.append(sentence)
     return kept

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from evaluator.benchmarks.scoring.names import COUNTRIES, SPELLINGS, one_form
+from evaluator.benchmarks.scoring.names import COUNTRIES, MONTHS, SPELLINGS, one_form
 from evaluator.benchmarks.scoring.numerals import in_digits
 
 MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
@@ -15,14 +15,21 @@ ANSWER = re.compile(
 )
 BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\w\U0001f300-\U0001faff])|\n+")
+# Begins a sentence about another time or other rows than the answer's, unless the question names that time too.
+ELSEWHERE = re.compile(
+    r"(?:(?:all )?the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|meanwhile|later|earlier|previously"
+    r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
+    re.IGNORECASE,
+)
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
-    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
+    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|(?:up|down)(?:\s(?:by\s)?[\d.,]+\s?%?)? from|ahead of|because|since|as)\b|,\s*(?:with|which|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
 )
 DENIAL = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
+_WORD_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing|es|s)$")
 _CLAUSE_END = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
 ASKS_TO_COMPARE = re.compile(
     r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|f[ae]ll|gain\w*)\b",
@@ -32,6 +39,7 @@ FUNCTION_WORD = re.compile(
     r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
+_MONTH_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(MONTHS)})(?![a-z])")
 COUNTRY_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(COUNTRIES)})(?![a-z])")  # as `one_form` writes them
 
 
@@ -63,8 +71,23 @@ def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
     return passage
 
 
+def names_another(answer: str, passage: str) -> bool:
+    """Return whether an answer is a month or a country, and a passage, in one form, names only others."""
+    for names in (_MONTH_NAME, COUNTRY_NAME):
+        wanted = set(names.findall(one_form(answer)))
+        given = set(names.findall(passage))
+        if wanted and given and wanted.isdisjoint(given):
+            return True
+    return False
+
+
 def words_of(text: str) -> set[str]:
     return set(re.findall(r"[a-z]{4,}", text.lower()))
+
+
+def stems_of(text: str) -> set[str]:
+    """Return the words of at least four letters, without common endings."""
+    return {_WORD_ENDING.sub("", word) for word in words_of(text)}
 
 
 def folded(text: str) -> str:

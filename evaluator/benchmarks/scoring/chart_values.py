@@ -29,6 +29,8 @@ _CURRENCIES = {
     "¥": "¥|yen|jpy|엔(?![가-힣])",
 }
 _CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)
+_RANGE_BEFORE = re.compile(r"\d-$")
+_RANGE_AFTER = re.compile(r"-\d")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
 _PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
@@ -109,7 +111,7 @@ def readable(text: str) -> str:
 def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated]:
     """Return the values that a passage asserts: the one it arrives at, or all but years and those of the question."""
     text = readable(passage)
-    every = list(scan(text))
+    every = [one for one in scan(text) if not _is_in_range(text, one)] or list(scan(text))
     if not years and (values := [one for one in every if not _is_year(text, one)]):
         every = values
     asked = {one.quantity.value for one in scan(readable(question))}
@@ -118,6 +120,11 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated
     if arrived := [one for one in every if _ARRIVES.search(text[: one.start]) or _IN_TOTAL.match(text, one.end)]:
         every = arrived[-1:]
     return [] if any(DENIAL.search(text[: one.start].lower()) for one in every) else every
+
+
+def _is_in_range(text: str, one: Stated) -> bool:
+    """Return whether a value without a unit is one end of a range: 18-64."""
+    return bool(_RANGE_BEFORE.search(text[: one.start]) or _RANGE_AFTER.match(text, one.end)) and not one.quantity.unit
 
 
 def _is_year(text: str, one: Stated) -> bool:

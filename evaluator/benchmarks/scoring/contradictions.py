@@ -4,7 +4,7 @@ The numbers of such an answer are right, and what it says is wrong: 대구는 20
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
 from evaluator.benchmarks.scoring.names import places_in
@@ -276,8 +276,15 @@ def _bases(text: str) -> list[Quantity]:
 
 def swapped_share(gold: str, output: str) -> float:
     """Return the share of the gold quantities that an output gives to another subject: 남자 8.2%, 여자 41.5% for the reverse."""
+    by_year = _by_year(plain(gold))
+    if len(by_year) > 1 and (swapped := _swapped(by_year, _by_year(plain(output)))):
+        return swapped
     wanted = _by_subject(plain(gold))
-    given = _values_of(wanted, plain(output))
+    return _swapped(wanted, _values_of(wanted, plain(output)))
+
+
+def _swapped(wanted: Mapping[str, Quantity], given: Mapping[str, Quantity]) -> float:
+    """Return the share of the wanted values whose subjects are given another one's value."""
     shared = wanted.keys() & given.keys()
     if len(shared) < 2:
         return 0.0
@@ -287,6 +294,15 @@ def swapped_share(gold: str, output: str) -> float:
         others = [value for name, value in wanted.items() if name != subject]
         wrong += not own.agrees(wanted[subject]) and any(map(own.agrees, others))
     return wrong / len(wanted)
+
+
+def _by_year(text: str) -> dict[str, Quantity]:
+    """Return the first value after each year of a text."""
+    found: dict[str, Quantity] = {}
+    for year, following in pairwise(scan(text)[:MAX_VALUES]):
+        if year.quantity.unit == "년" != following.quantity.unit:
+            found.setdefault(str(year.quantity.value), following.quantity)
+    return found
 
 
 def _values_of(subjects: Iterable[str], text: str) -> dict[str, Quantity]:

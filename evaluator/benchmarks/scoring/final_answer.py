@@ -215,6 +215,8 @@ def _explicit_passages(
             marked.append(passage)
     sentences = [match[0] for match in _SENTENCE.finditer(text) if match[0].strip()]
     places = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
+    of_kind = [place for place in places if _has_kind(sentences[place], wanted)]
+    places = of_kind or places
     endings = [sentences[place][match.end() :] for place in places for match in _CONCLUSION.finditer(sentences[place])]
     concluded = list(filter(has_value, endings))
     if marked and (plain_markers or not concluded):
@@ -231,6 +233,16 @@ def _explicit_passages(
     remark = next((place for place in places[1:] if is_remark[place]), len(sentences))
     before_remark = [sentences[place] for place in places if place < remark]
     return [(passage, None) for passage in _unmarked_passages(before_remark, question)]
+
+
+def _has_kind(sentence: str, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a sentence has a value that could be a wanted one by its unit."""
+    units = [quantity.unit for quantity in wanted]
+    return any(_may_be(stated.quantity.unit, units) for stated in scan(sentence))
+
+
+def _may_be(unit: str, units: Sequence[str]) -> bool:
+    return not unit or any(Quantity(1, unit).agrees(Quantity(1, other)) for other in units)
 
 
 def _unmarked_count(sentences: Sequence[str]) -> int:

@@ -51,7 +51,7 @@ NUMBERS = (
 _MONTH = re.compile(
     r"\b("
     + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
-    + r"|sept)\b\.?(?! be\b)|(?<!\d)(1[0-2]|[1-9])월",
+    + r"|sept)\b(?:\.(?=,|\s?\d))?(?! be\b)|(?<!\d)(1[0-2]|[1-9])월",
     re.IGNORECASE,
 )
 _YEAR_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")

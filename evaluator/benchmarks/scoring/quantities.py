@@ -60,7 +60,7 @@ TIMES = {"회", "번", "건"}  # of events
 AGES = {"세", "년"}  # a life expectancy of 83.5세 is 83.5년
 HOUSEHOLDS = {"호", "가구", "세대"}  # 50,722호 of farmers are 50,722가구
 _ANY_PLACE = {"개", "개소"}  # 47곳 is 47개교
-_COUNTED = {"개", "개소", "개국", "개사", "개교"}
+_COUNTED = {"개", "개소", "개국", "개사", "개교", "병상", "종"}
 
 # Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
@@ -131,6 +131,10 @@ _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
 _RISING_TRIANGLE = re.compile(r"[△▲]\s*(?=[\d.,]+\s?[^\s\d]{0,4}\s?(?:상승|증가|늘|올라|오른|성장|확대|높아))")
 _MINUS = re.compile(r"[−–—‑](?=[\d.])")
 _LATEX_WORDS = (
+    ("\\(", ""),
+    ("\\)", ""),
+    ("\\[", ""),
+    ("\\]", ""),
     ("\\mu", "μ"),
     ("^\\circ", "°"),
     ("^{\\circ}", "°"),

@@ -13,7 +13,6 @@ from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in, with
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, superlative
-from evaluator.benchmarks.scoring.thinking import after_thinking
 
 _MARKED = re.compile(
     r"(?<![가-힣A-Za-z])(?:정답|(?:최종 )?답변|답|(?:final )?answer)(?:\W{0,6}?[:：]|은(?=\s))\W*?(?=[\w△▲▼①-⑳(\\$-])([^\n]+)",
@@ -66,14 +65,9 @@ class Reading(NamedTuple):
     margin: Quantity
 
 
-def visible(output: str) -> str:
-    """Return an output without its reasoning, also if that was cut off, and without tokens and tags around the answer."""
-    return "" if after_thinking(output).lstrip().startswith("<think>") else stated_answer(output)
-
-
 def final_text(output: str) -> str:
     """Return what follows the last `정답:` of an output, or the whole output."""
-    output = visible(output)
+    output = stated_answer(output)
     marked = list(_MARKED.finditer(output))
     text = marked[-1][1] if marked else output
     if marked and _LIST_MARK.match(text):  # a list stands between the marker and the answer
@@ -111,7 +105,7 @@ def is_name(gold: str) -> bool:
 def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호)."""
     text = _NESTED.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
-    bold = set(map(folded, _BOLD.findall(visible(output))))
+    bold = set(map(folded, _BOLD.findall(stated_answer(output))))
     question = plain(question)
     text = with_place_as(gold, plain(text).strip())
     if EITHER.search(text):

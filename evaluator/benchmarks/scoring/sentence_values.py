@@ -38,7 +38,9 @@ _OPERAND = re.compile(
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
 EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without one of these, = only repeats a value
-_OPERATOR_AFTER = re.compile(r"[)\]}]*\s*(?:[-−–+*×÷=<>≈→](?!\s*$)|/(?=\s*[\d(])|(?:times|div)\b)")  # not in 4.2권/명
+_OPERATOR_AFTER = re.compile(
+    r"(?:\s?\([^()\n]{1,20}\))?[)\]}]*\s*(?:[-−–+*×÷=<>≈→](?!\s*$)|/(?=\s*[\d(])|(?:times|div)\b)"
+)  # not in 4.2권/명
 _OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")
 _JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")
 _ARITHMETIC = re.compile(

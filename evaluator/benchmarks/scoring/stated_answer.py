@@ -98,8 +98,12 @@ _HAS_VALUE = re.compile(r"\d|(?<![A-Za-z])[A-D](?![A-Za-z])|[일이삼사오육�
 def stated_answer(output: str) -> str:
     """Return the part of an output that states the answer, or the whole output if no part is left out."""
     text = _END_TOKEN.sub("", after_thinking(output))
+    if text.lstrip().startswith("<think>"):  # cut off before an answer
+        return ""
     text = _first_reply(_in_json(text))
-    text = _kept(text, _without_tables(text))
+    without_tables = _without_tables(text)
+    if re.search(r"\d", without_tables) or not re.search(r"\d", text):  # else the answer is in the table
+        text = _kept(text, without_tables)
     text = _in_tags(text)
     text = _without_wrappers(text)
     text = _kept(text, _without_sources(text))
