@@ -10,8 +10,7 @@
 #   make worker        a worker without a board (ARGS="--every 10m")
 #   make test-deploy   board, worker and proxy on a real Docker daemon
 #   make test-servers  real model servers: vLLM on the CPU in an environment of its own, llama.cpp's server
-#   make test-ray      the launchers' tests on a Ray cluster of this machine, in an environment of their own
-#   make ray           Ray, for HANNUN_LAUNCHER=ray
+#   make test-ray      the launchers' tests on a real Ray cluster and a real Slurm of this machine
 #   make audit   known weaknesses of the installed packages
 #   make lock    the lock files anew, from the requirements files
 #   make demo    four models through the whole loop, no network needed
@@ -41,7 +40,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve init doctor worker test test-unit lint test-faults test-deploy test-servers test-ray ray audit lock demo bench simulate docs screenshots clean
+.PHONY: serve init doctor worker test test-unit lint test-faults test-deploy test-servers test-ray audit lock demo bench simulate docs screenshots clean
 .DEFAULT_GOAL := serve
 
 # Else each of the many processes that evaluations and tests start compiles the project's modules anew.
@@ -99,19 +98,15 @@ test-servers: $(EVALUATOR) $(TESTS) $(if $(VLLM),,.venv-vllm/.made)
 	scripts/system_packages.sh git bubblewrap
 	$(BIN)/pytest -m servers tests/servers -s -rs
 
-# The whole environment once more, as links to the same files, and Ray in it.
-.venv-ray/.made: evaluator/ray.lock $(EVALUATOR) $(TESTS)
+.venv-ray/.made: tests/ray.lock
 	@echo "installing Ray …"
-	@rm -rf .venv-ray && { cp -al $(VENV) .venv-ray 2>/dev/null || cp -R $(VENV) .venv-ray; }
-	@.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED) -r evaluator/ray.lock
+	@rm -rf .venv-ray && $(PYTHON) -m venv .venv-ray
+	@.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED) -r tests/ray.lock
 	@touch $@
 
-test-ray: .venv-ray/.made
+test-ray: .venv-ray/.made $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap slurm
-	.venv-ray/bin/python -m pytest -q tests/evaluator/worker/launchers -m "not faults or faults" -k "ray or slurm" --timeout 180
-
-ray: $(EVALUATOR)
-	$(PIP) $(LOCKED) -r evaluator/ray.lock
+	PATH="$$PATH:$(CURDIR)/.venv-ray/bin" $(BIN)/pytest -q tests/evaluator/worker/launchers -m "not faults or faults" -k "ray or slurm" --timeout 180
 
 audit: $(EVALUATOR) $(TESTS)
 	$(BIN)/pip-audit --skip-editable --progress-spinner off
@@ -124,7 +119,7 @@ lock: | $(BIN)/python
 	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt -o evaluator/requirements.lock
 	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt tests/requirements.txt \
 	  -o tests/requirements.lock
-	$(LOCK) --python-platform x86_64-unknown-linux-gnu -c tests/requirements.lock evaluator/ray.txt -o evaluator/ray.lock
+	$(LOCK) --python-platform x86_64-unknown-linux-gnu tests/ray.txt -o tests/ray.lock
 	$(COMPILE) --no-deps scripts/requirements.txt -o scripts/requirements.lock
 	echo torch==$(TORCH_VERSION) | $(LOCK) --python-platform x86_64-unknown-linux-gnu -c evaluator/requirements.lock - \
 	  -o evaluator/torch-cuda.lock

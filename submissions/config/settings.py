@@ -147,21 +147,19 @@ class WorkerSettings(BaseModel):
     """Attempts at a request that fails for an infrastructure reason."""
     price_per_hour: float | None = Field(default=None, ge=0)
     """Price of the evaluating machine in US dollars per hour; results then include their cost."""
-    launcher: Literal["local", "ray", "hf-jobs", "command"] = "local"
+    launcher: Literal["local", "hf-jobs", "command"] = "local"
     """What runs a claimed evaluation ([scale.md](scale.md))."""
     commands: LaunchCommands | None = None
     """The commands of the launcher `command`; fields below."""
     jobs: HubJobs | None = None
     """The Jobs of the launcher `hf-jobs`; fields below."""
-    ray_resources: dict[str, Annotated[float, Field(gt=0)]] = {}
-    """Custom resources that an evaluation takes of a Ray cluster besides GPUs and memory (`{"a100": 1}`)."""
     slots: int = Field(default=8, ge=1)
     """How many evaluations a launcher other than `local` runs at once; one in shards has as many jobs.
     `local` runs one on each GPU, or one."""
     shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}
     """Benchmark → processes or jobs that share its questions (`{"infochartqa": 8}`)."""
     gpu_memory: Annotated[int, Field(ge=1)] | None = None
-    """Bytes of memory of one GPU where jobs of Ray or of commands run: the number of GPUs for a model follows from it.
+    """Bytes of memory of one GPU where jobs of commands run: the number of GPUs for a model follows from it.
     If it is not set, jobs ask for none and run on CPUs."""
 
 

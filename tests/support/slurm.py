@@ -53,7 +53,7 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
         (folder / name).mkdir(parents=True)
     host = socket.gethostname().partition(".")[0]
     config = folder / "slurm.conf"
-    config.write_text(CONFIG.format(host=host, ports=_free_ports(), user=getuser(), folder=folder))
+    config.write_text(CONFIG.format(host=host, ports=free_ports(), user=getuser(), folder=folder))
     (folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
     environment = os.environ | {"SLURM_CONF": str(config), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
     with (folder / "daemons.log").open("wb") as log:
@@ -77,7 +77,8 @@ def _wait_until_idle(environment: dict[str, str], folder: Path) -> None:
         assert time.monotonic() < deadline, (folder / "daemons.log").read_text()[-2000:]
 
 
-def _free_ports() -> list[int]:
+def free_ports() -> list[int]:
+    """Return two ports that nobody has now, for programs that cannot choose their own."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [one.getsockname()[1] for one in sockets]
     for one in sockets:

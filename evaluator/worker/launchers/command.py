@@ -1,4 +1,4 @@
-"""`HANNUN_LAUNCHER=command`: run jobs with the operator's commands, for example for Slurm, Kubernetes or SkyPilot.
+"""`HANNUN_LAUNCHER=command`: run jobs with the operator's commands, for example for Slurm, Ray, Kubernetes or SkyPilot.
 
 `LaunchCommands` in `submissions/config/setting_values.py` says what the three commands are and which placeholders they have.
 Values are quoted for the shell. If a start fails after its job has begun, the request's lease passes on, and the job ends
@@ -30,7 +30,18 @@ PLACEHOLDERS = {
 }
 COMMAND_TIMEOUT = 120.0  # seconds
 # Prefixes, in lower case, of the states that schedulers report for jobs that have ended.
-ENDED = ("succeeded", "completed", "failed", "cancelled", "timeout", "out_of_me", "node_fail", "boot_fail", "deadline")
+ENDED = (
+    "succeeded",
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+    "out_of_me",
+    "node_fail",
+    "boot_fail",
+    "deadline",
+    "stopped",
+)
 PREEMPTED = ("preempted", "evicted")
 
 

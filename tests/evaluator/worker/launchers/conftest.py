@@ -27,7 +27,7 @@ from tests.support.slurm import INSTALLED, slurm
 SITE = ROOT / "tests/support/site"
 SCALE = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
 # Commands and manifest as an operator copies them from the document.
-SLURM, KUBERNETES = (
+SLURM, RAY, KUBERNETES = (
     LaunchCommands.model_validate_json(block) for block in re.findall(r"```json\n(\{.*?\})\n```", SCALE, re.DOTALL)
 )
 (MANIFEST,) = re.findall(r"```yaml\n(.*?)```", SCALE, re.DOTALL)
@@ -108,14 +108,6 @@ def _environment(pid: int) -> bytes:
         return b""
 
 
-def ray_place(settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> Place:
-    """Start a Ray head without CPUs and two nodes with separate work folders."""
-    pytest.importorskip("ray", reason="Ray has a separate environment: make test-ray")
-    from tests.support.ray_cluster import RayPlace
-
-    return stack.enter_context(RayPlace.started(settings, folder, monkeypatch))
-
-
 @pytest.fixture
 def quick(settings: Settings) -> Settings:
     """Return settings with short intervals, for this process and for jobs."""
@@ -191,4 +183,10 @@ def place(
             )  # fmt: skip
             yield Place(hub_settings)
         else:
-            yield ray_place(quick, tmp_path, monkeypatch, stack)
+            from tests.support import ray_cluster  # which has a Place, too
+
+            if not ray_cluster.INSTALLED:
+                pytest.skip("Ray has an environment of its own: make test-ray")
+            ray, address = stack.enter_context(ray_cluster.ray_cluster(quick, RAY, tmp_path / "ray"))
+            monkeypatch.setenv("RAY_ADDRESS", address)
+            yield ray
