@@ -6,10 +6,12 @@ shared between machines, because the recorded seconds depend on the machine. It 
 
 import json
 import os
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from filelock import FileLock
 
+from evaluator.core.data_types import Answer
 from evaluator.core.files import open_regular_file
 from evaluator.job.folder import KEY_LENGTH, Job
 
@@ -20,13 +22,12 @@ class AnswerCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def fill(self, job: Job) -> int:
-        """Copy cached answers into a job that does not have them yet. Return how many were copied."""
+    def fill(self, job: Job, known: Collection[str]) -> int:
+        """Copy cached answers into a job, except to the prompts with `known` ids. Return how many were copied."""
         file = self._file(job)
         if not file.exists():
             return 0
         missing: dict[str, list[str]] = {}
-        known = job.answers()
         for prompt_id in job.prompt_ids:
             if prompt_id not in known:
                 missing.setdefault(_key(prompt_id), []).append(prompt_id)
@@ -49,7 +50,7 @@ class AnswerCache:
             answers.writelines((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in copies)
         return len(copies)
 
-    def keep(self, job: Job) -> None:
+    def keep(self, job: Job, answers: Iterable[Answer]) -> None:
         """Add the answers of a finished job to the cache."""
         file = self._file(job)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -57,11 +58,11 @@ class AnswerCache:
             content = file.read_bytes() if file.exists() else b""
             complete = content[: content.rfind(b"\n") + 1]  # without the incomplete last line of a killed writer
             rows = map(json.loads, complete.decode().split("\n")[:-1])
-            known = {(_key(row["id"]), row.get("server")) for row in rows}
+            stored = {(_key(row["id"]), row.get("server")) for row in rows}
             new = {
                 _key(answer.id): job.row(answer)
-                for answer in job.answers().values()
-                if answer.status != "infra_error" and (_key(answer.id), answer.server) not in known
+                for answer in answers
+                if answer.status != "infra_error" and (_key(answer.id), answer.server) not in stored
             }
             with file.open("r+b" if content else "wb") as store:
                 store.seek(len(complete))

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaluator.core.data_types import Answer, Item, Score
-from evaluator.core.errors import Details, EvaluationError, IncompleteRunError
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.core.errors import Details, IncompleteRunError
 from evaluator.engines.generation_config import greedy_view
 from evaluator.engines.load import engine_location
 from evaluator.job.folder import Job
@@ -16,13 +16,11 @@ from evaluator.job.limited_process import run_limited
 from evaluator.job.process import OnProgress, run_inference
 from evaluator.results.answer_rows import answer_rows, answers_hash
 from evaluator.results.build_result import build_result, round_measures
-from evaluator.results.score_answers import ScoredAnswers, count_answers, keep_answers, score_answers
+from evaluator.results.score_answers import count_answers, score_answers
 from evaluator.results.task import Task, evenly_spaced, prompts_of
 from evaluator.sandbox.policy import make_readable
 from submissions.records.result import Dataset, EvalResult
-from submissions.texts.failure_codes import FailureCode
 
-MIN_TIME_SHARE, TIME_SLACK_S = 0.4, 10.0  # answers must claim this share of the elapsed time, less these seconds
 BATCH_SIZE_DIVISOR = 8  # the next batch size is this many times smaller if batching changed scores
 
 
@@ -47,42 +45,41 @@ def evaluate(
     Continues an earlier run of the same job. If batching changes too many scores, all is asked again in smaller batches.
     Raises EvaluationError if there is no result, EvaluationStopped once `stop` is set.
     """
-    asked = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
-    total = sum(map(len, asked.values()))
+    asked = {item.id: prompts_of(task, item) for item in items}
+    prompts = [prompt for own in asked.values() for prompt in own]
     sampled = evenly_spaced(items, -(-task.latency_samples // len(asked[items[0].id])))
-    sample_ids = frozenset(prompt_id for item in sampled for prompt_id in asked[item.id])
-    prepare = partial(_prepare, task, job_dir, items, sample_ids)
+    sample_ids = frozenset(prompt.id for item in sampled for prompt in asked[item.id])
+    prepare = partial(_prepare, task, job_dir, prompts, sample_ids)
     job = prepare()
-    ids = {key: [job.ids[prompt_id] for prompt_id in prompts] for key, prompts in asked.items()}
+    ids = {key: [job.ids[prompt.id] for prompt in own] for key, own in asked.items()}
+    # The batches of a remote server cannot be changed from here, and each answer costs money.
+    max_changes = 1.0 if task.remote else task.max_score_changes
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
     bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
     elapsed = 0.0
     while True:
-        if answered < total or not job.done_mark.exists():
+        if answered < len(prompts) or not job.done_mark.exists():
             elapsed = _ask(task, job, answered, len(sample_ids), on_progress, stop)
-        on_progress("score", total, total)
-        scored = run_limited(
-            score_answers, job.folder, task.benchmark, bare, ids, [item.id for item in sampled], stop=stop
-        )
-        check_times(scored, elapsed)
-        invariance = scored.invariance
+        on_progress("score", len(prompts), len(prompts))
         batch_size = int(job.environment()["batch_size"])
-        varies = invariance is not None and (invariance.scores_changed or 0) > task.max_score_changes * invariance.n
-        # The batches of a remote server cannot be changed from here, and each answer costs money.
-        if not varies or batch_size == 1 or task.remote:
+        allowed = 1.0 if batch_size == 1 else max_changes
+        sampled_ids = [item.id for item in sampled]
+        scored = run_limited(
+            score_answers, job.folder, task.benchmark, bare, ids, sampled_ids, elapsed, allowed, task.cache, stop=stop
+        )
+        if not scored.varies:
             break
         job.discard_answers(batch_size)
         job = prepare()
         answered = 0
-    if task.cache:
-        run_limited(keep_answers, job.folder, task.cache, stop=stop)
     by_item = [[scored.answers[prompt_id] for prompt_id in ids[item.id]] for item in items]
     details = _details(items, by_item, scored.scores)
     if failed := sum(score.status == "infra_error" for score in scored.scores):
         raise IncompleteRunError(
             _incomplete_message(job, failed, len(items)), details, uses_server=task.options.api is not None
         )
+    invariance = scored.invariance
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
     result = build_result(
@@ -105,7 +102,7 @@ def answer_shard(
 
     Raises the same errors as `evaluate`.
     """
-    job = _prepare(task, job_dir, items, frozenset())
+    job = _prepare(task, job_dir, [prompt for item in items for prompt in prompts_of(task, item)], frozenset())
     answered = run_limited(count_answers, job.folder, None, stop=stop)
     if answered < len(job.ids):
         _ask(task, job, answered, 0, on_progress, stop)
@@ -120,19 +117,7 @@ def _ask(
     )
 
 
-def check_times(scored: ScoredAnswers, elapsed: float) -> None:
-    """Check the answers' reported times, since a model's code can report any time.
-
-    Raises EvaluationError if they add up to much less than `elapsed`, the seconds measured outside of the sandbox. The
-    reported times do not include the warm-up and writing the answers.
-    """
-    claimed = sum(answer.seconds for answer in (*scored.answers.values(), *scored.singly.values()))
-    if claimed < MIN_TIME_SHARE * elapsed - TIME_SLACK_S:
-        message = f"the answers took {elapsed:.0f} s but report {claimed:.0f} s"
-        raise EvaluationError(FailureCode.MODEL_ERROR, message)
-
-
-def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: frozenset[str]) -> Job:
+def _prepare(task: Task, job_dir: Path, prompts: Sequence[Prompt], sample_ids: frozenset[str]) -> Job:
     discarded = Job(job_dir).discarded_batch_sizes()
     options = replace(
         task.options,
@@ -145,7 +130,7 @@ def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: froze
         if task.sandbox:
             make_readable(options.model)  # the view below holds links, and making it readable would not follow them
         options = replace(options, model=greedy_view(options.model, job_dir.resolve() / "model"))
-    return Job.prepare(job_dir, options, (p for item in items for p in prompts_of(task, item)), sample_ids)
+    return Job.prepare(job_dir, options, prompts, sample_ids)
 
 
 def _incomplete_message(job: Job, failed: int, total: int) -> str:

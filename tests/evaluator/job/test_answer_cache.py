@@ -23,6 +23,14 @@ from submissions.config.paths import SAMPLES
 OPTIONS = EngineOptions(Path("m"), "float32", 16, revision="0" * 40)
 
 
+def keep(cache: AnswerCache, job: Job) -> None:
+    cache.keep(job, job.answers().values())
+
+
+def fill(cache: AnswerCache, job: Job) -> int:
+    return cache.fill(job, job.answers())
+
+
 def _answered(job: Job, text: str = "답") -> Job:
     answers = (Answer(answer_id, f"{text} {prompt}", "ok", 0.5) for prompt, answer_id in job.ids.items())
     job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
@@ -42,20 +50,20 @@ def image(tmp_path: Path) -> Path:
 def filled(folder: Path, prompts: list[Prompt]) -> AnswerCache:
     """Return a cache with answers to these prompts."""
     cache = AnswerCache(folder / "answers")
-    cache.keep(_answered(Job.prepare(folder / "one", OPTIONS, prompts)))
+    keep(cache, _answered(Job.prepare(folder / "one", OPTIONS, prompts)))
     return cache
 
 
 def test_cache_fills_later_job(tmp_path: Path, image: Path) -> None:
     cache = filled(tmp_path, _prompts(image))
-    cache.keep(Job(tmp_path / "one"))
+    keep(cache, Job(tmp_path / "one"))
     (file,) = (tmp_path / "answers").glob("*.jsonl")
     assert file.read_text().count("\n") == 4
     more = [*_prompts(image), Prompt("new", "새 질문", (image,))]
     job = Job.prepare(tmp_path / "two", replace(OPTIONS, batch_size=3), [replace(p, id=f"other {p.id}") for p in more])
-    assert cache.fill(job) == 4
+    assert fill(cache, job) == 4
     assert {k: a.text for k, a in job.answers().items()} == {job.ids[f"other {n}"]: f"답 {n}" for n in range(4)}
-    assert cache.fill(job) == 0, "answers that the job has are not filled again"
+    assert fill(cache, job) == 0, "answers that the job has are not filled again"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +79,7 @@ def test_cache_fills_later_job(tmp_path: Path, image: Path) -> None:
 )
 def test_cache_misses_on_other_settings(tmp_path: Path, image: Path, change: dict[str, object]) -> None:
     cache = filled(tmp_path, _prompts(image))
-    assert cache.fill(Job.prepare(tmp_path / "two", replace(OPTIONS, **change), _prompts(image))) == 0  # type: ignore[arg-type]
+    assert fill(cache, Job.prepare(tmp_path / "two", replace(OPTIONS, **change), _prompts(image))) == 0  # type: ignore[arg-type]
 
 
 def test_job_keeps_answers_if_budget_changes(tmp_path: Path, image: Path) -> None:
@@ -85,10 +93,10 @@ def test_cache_misses_on_changed_image_or_text(tmp_path: Path, image: Path) -> N
     before = _prompts(image)
     cache = filled(tmp_path, before)
     Image.new("RGB", (9, 9), "red").save(image)
-    assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
+    assert fill(cache, Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
     Image.new("RGB", (9, 9)).save(image)
     reworded = [replace(p, text=p.text + "?") if p.id == "2" else p for p in before]
-    assert cache.fill(Job.prepare(tmp_path / "three", OPTIONS, reworded)) == 3
+    assert fill(cache, Job.prepare(tmp_path / "three", OPTIONS, reworded)) == 3
 
 
 def test_cache_repairs_torn_line(tmp_path: Path, image: Path) -> None:
@@ -96,17 +104,17 @@ def test_cache_repairs_torn_line(tmp_path: Path, image: Path) -> None:
     (file,) = (tmp_path / "answers").glob("*.jsonl")
     file.write_bytes(file.read_bytes()[:-5])
     job = Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))
-    assert cache.fill(job) == 2
-    cache.keep(_answered(job))
-    assert cache.fill(Job.prepare(tmp_path / "three", OPTIONS, _prompts(image))) == 4
+    assert fill(cache, job) == 2
+    keep(cache, _answered(job))
+    assert fill(cache, Job.prepare(tmp_path / "three", OPTIONS, _prompts(image))) == 4
 
 
 def test_cache_skips_infrastructure_failures(tmp_path: Path, image: Path) -> None:
     cache = AnswerCache(tmp_path / "answers")
     job = Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:1])
     job.answers_file.write_text(job.row(Answer(job.ids["0"], "", "infra_error", 0.1)))
-    cache.keep(job)
-    assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
+    keep(cache, job)
+    assert fill(cache, Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
 
 
 def test_batch_invariance_counts_changed_scores() -> None:

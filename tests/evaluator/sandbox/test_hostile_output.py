@@ -17,8 +17,7 @@ from evaluator.core.files import keep_newest, remove_path, size_of
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import Job
 from evaluator.job.process import run_inference
-from evaluator.results.evaluate import check_times
-from evaluator.results.score_answers import ScoredAnswers
+from evaluator.results.score_answers import check_times
 from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.policy import SandboxPolicy, sandbox_command
 from evaluator.worker.heartbeat import coarse
@@ -290,8 +289,8 @@ def test_worker_survives_answer_of_line_ends(settings: Settings, dummy_engine: N
 
 
 def test_check_times_rejects_too_short_times() -> None:
-    def claimed(seconds: float) -> ScoredAnswers:
-        return ScoredAnswers({str(n): Answer(str(n), "", "ok", seconds) for n in range(10)}, {}, [], None)
+    def claimed(seconds: float) -> list[Answer]:
+        return [Answer(str(n), "", "ok", seconds) for n in range(10)]
 
     check_times(claimed(10.0), 100.0)
     check_times(claimed(4.0), 100.0)  # the rest was a warm-up
