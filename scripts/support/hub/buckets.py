@@ -5,8 +5,7 @@ huggingface_hub, and https://huggingface.co/docs/hub/storage-buckets. The conten
 """
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -15,43 +14,14 @@ from scripts.support.hub.body import Body
 from scripts.support.hub.cas import token_answer
 from scripts.support.hub.jobs import ACCOUNTS
 from scripts.support.hub.lfs import signed
-from scripts.support.hub.refs import date
 from scripts.support.hub.roles import error, token_of
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import Bucket, BucketFile, HubState, date
 
 EMPTY = "0" * 64  # the hash of an empty file: https://huggingface.co/docs/xet/hashing
 PAGE = 1000  # entries
 
 
-@dataclass
-class BucketFile:
-    path: str
-    size: int
-    xet_hash: str
-    mtime: float
-    uploaded: float
-    content_type: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "type": "file",
-            "path": self.path,
-            "size": self.size,
-            "xetHash": self.xet_hash,
-            "mtime": date(self.mtime),
-            "uploadedAt": date(self.uploaded),
-        }
-
-
-@dataclass
-class Bucket:
-    created: float
-    files: dict[str, BucketFile] = field(default_factory=dict)
-
-
-def serve_buckets(app: FastAPI, hub: "Hub") -> None:
+def serve_buckets(app: FastAPI, hub: HubState) -> None:
     buckets = hub.buckets
 
     def refusal(request: Request, repo: str, write: bool = False) -> Response | None:
@@ -191,7 +161,7 @@ def _list_files(bucket: Bucket, prefix: str, recursive: bool) -> list[dict[str, 
     return list(answer.values())
 
 
-def _apply_operation(hub: "Hub", request: Request, repo: str, operation: dict[str, Any]) -> str | None:
+def _apply_operation(hub: HubState, request: Request, repo: str, operation: dict[str, Any]) -> str | None:
     """Apply an operation. Return why it failed, or None if it did not."""
     files = hub.buckets[repo].files
     path = operation["path"]

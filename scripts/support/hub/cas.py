@@ -6,11 +6,8 @@ https://huggingface.co/docs/xet/download-protocol, and `_xet.py` of huggingface_
 
 import json
 import re
-import secrets
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -18,52 +15,13 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from scripts.support.hub.body import Body
 from scripts.support.hub.lfs import refuse_unsigned, signed
 from scripts.support.hub.reading import ranged
-from scripts.support.hub.xorbs import FileInfo, Term, chunks_of, files_of, unpack
+from scripts.support.hub.state import HubState
+from scripts.support.hub.xorbs import FileInfo, Term, chunks_of, files_of
 
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
-
-LIFETIME = 900  # seconds that a token is valid, by the host's clock, which is also the client's
 HASH = re.compile("[0-9a-f]{64}")
 
 
-@dataclass
-class Cas:
-    """The stored xorbs and files, and the tokens that have been issued."""
-
-    xorbs: dict[str, bytes] = field(default_factory=dict)
-    files: dict[str, FileInfo] = field(default_factory=dict)
-    tokens: dict[str, tuple[str, str, float]] = field(default_factory=dict)  # scope, repository and expiry time
-    lfs: dict[tuple[str, str], str] = field(default_factory=dict)  # file hashes by repository and SHA-256
-    repo_files: dict[str, set[str]] = field(default_factory=dict)  # files uploaded with a token of each repository
-
-    def token(self, scope: str, repo: str) -> tuple[str, int]:
-        token = f"xet_{secrets.token_hex(16)}"
-        end = int(time.time()) + LIFETIME
-        self.tokens[token] = (scope, repo, end)
-        return token, end
-
-    def register(self, file: FileInfo, repo: str) -> None:
-        """Register a file. Raises ValueError if a xorb is missing or does not match the shard."""
-        for term in file.terms:
-            chunks = chunks_of(self.xorbs[term.xorb]) if term.xorb in self.xorbs else []
-            given = chunks[term.start : term.end]
-            if not given or len(given) != term.end - term.start or sum(c.size for c in given) != term.size:
-                raise ValueError(f"{file.hash} refers to missing chunks of {term.xorb}")
-        self.files[file.hash] = file
-        self.repo_files.setdefault(repo, set()).add(file.hash)
-
-    def pieces(self, file: FileInfo) -> Iterator[bytes]:
-        for term in file.terms:
-            xorb = self.xorbs[term.xorb]
-            yield from (unpack(xorb, chunk) for chunk in chunks_of(xorb)[term.start : term.end])
-
-    def content(self, name: str) -> bytes:
-        """Return the content of a file. The empty file is not stored."""
-        return b"".join(self.pieces(self.files[name])) if name in self.files else b""
-
-
-def serve_tokens(app: FastAPI, hub: "Hub", kind: str) -> None:
+def serve_tokens(app: FastAPI, hub: HubState, kind: str) -> None:
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/xet-{{scope}}-token/{{revision:path}}")
     def token(request: Request, owner: str, name: str, scope: str, revision: str) -> Response:
         repo = hub.name(kind, owner, name)
@@ -72,14 +30,14 @@ def serve_tokens(app: FastAPI, hub: "Hub", kind: str) -> None:
         return token_answer(hub, request, repo, scope)
 
 
-def token_answer(hub: "Hub", request: Request, repo: str, scope: str) -> Response:
+def token_answer(hub: HubState, request: Request, repo: str, scope: str) -> Response:
     token, end = hub.cas.token(scope, repo)
     address = f"{hub.storage(request)}/cas"
     headers = {"X-Xet-Access-Token": token, "X-Xet-Token-Expiration": str(end), "X-Xet-Cas-Url": address}
     return JSONResponse({"accessToken": token, "exp": end, "casUrl": address}, headers=headers)
 
 
-def serve_cas(app: FastAPI, hub: "Hub") -> None:
+def serve_cas(app: FastAPI, hub: HubState) -> None:
     cas = hub.cas
 
     def refusal(request: Request, write: bool = False) -> Response | None:

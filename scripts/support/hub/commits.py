@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -27,9 +27,7 @@ from scripts.support.hub.rules import (
     refused_folders,
     refused_pointers,
 )
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import HubState
 
 HOUR = 3600
 Changes = dict[str, bytes | None]
@@ -55,7 +53,7 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
+def serve_commits(app: FastAPI, hub: HubState, kind: str) -> None:
     @app.post(f"/api/{kind}/{{owner}}/{{name}}/preupload/{{revision}}")
     def preupload(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
@@ -119,7 +117,7 @@ def _read_short_files(store: BareRepository, head: str, paths: list[str]) -> lis
     return [contents.get(oid, oid) if kind == "blob" else None for kind, oid, _ in found]
 
 
-def _refuse_over_quota(hub: "Hub", request: Request, repo: str) -> Response | None:
+def _refuse_over_quota(hub: HubState, request: Request, repo: str) -> Response | None:
     limit = hub.limits.commits_per_hour
     now = hub.clock()
     times = hub.commit_times.setdefault(repo, deque())
@@ -140,7 +138,7 @@ def _refuse_over_quota(hub: "Hub", request: Request, repo: str) -> Response | No
     )
 
 
-def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> str:
+def _commit(hub: HubState, repo: str, branch: str, lines: list[dict[str, Any]]) -> str:
     store = hub.store(repo)
     head = store.find(f"refs/heads/{branch}")
     if head is None:
@@ -171,7 +169,7 @@ def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> 
     return landed
 
 
-def _content(hub: "Hub", repo: str, line: dict[str, Any]) -> bytes | None:
+def _content(hub: HubState, repo: str, line: dict[str, Any]) -> bytes | None:
     key = line["key"]
     value = line["value"]
     path = value["path"]
@@ -200,7 +198,7 @@ def _folders(changes: Changes) -> set[str]:
 
 
 def _check_limits(
-    hub: "Hub", changes: Changes, trees: dict[str, dict[str, str]], ref: str, store: BareRepository, head: str
+    hub: HubState, changes: Changes, trees: dict[str, dict[str, str]], ref: str, store: BareRepository, head: str
 ) -> None:
     """Raise RefusedError if the changes exceed a limit of the Hub."""
     limits = hub.limits

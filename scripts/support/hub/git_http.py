@@ -9,19 +9,16 @@ import gzip
 import os
 import subprocess
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 
 from scripts.support.hub.body import Body
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import HubState
 
 UPLOAD, RECEIVE = "git-upload-pack", "git-receive-pack"
 
 
-def serve_git(app: FastAPI, hub: "Hub", kind: str) -> None:
+def serve_git(app: FastAPI, hub: HubState, kind: str) -> None:
     @app.get(f"/{kind}/{{owner}}/{{name}}/info/refs")
     def advertise(request: Request, owner: str, name: str) -> Response:
         repo = hub.name(kind, owner, name)
@@ -78,7 +75,7 @@ def packet_lines(body: bytes) -> Iterator[bytes]:
         at += max(size, 4)
 
 
-def _backend(hub: "Hub", request: Request, repo: str, path: str, body: bytes) -> Response:
+def _backend(hub: HubState, request: Request, repo: str, path: str, body: bytes) -> Response:
     limits = {name: getattr(hub.limits, name) for name in ("entries_per_folder", "regular_size", "binary_size")}
     environment = {
         "PATH": os.environ["PATH"],
@@ -100,11 +97,11 @@ def _backend(hub: "Hub", request: Request, repo: str, path: str, body: bytes) ->
     return Response(content, int(headers.pop("Status", "200").split()[0]), headers)
 
 
-def _newest_commit(hub: "Hub", repo: str) -> str:
+def _newest_commit(hub: HubState, repo: str) -> str:
     return hub.store(repo).history("refs/heads/main", 1)[0].id
 
 
-def _with_lag(hub: "Hub", repo: str, answer: Response) -> Response:
+def _with_lag(hub: HubState, repo: str, answer: Response) -> Response:
     """Replace the newest commit by the one before it, for the next `hub.lag` answers."""
     commits = hub.store(repo).history("refs/heads/main", 2) if hub.lag else []
     if len(commits) < 2:

@@ -9,16 +9,14 @@ import hashlib
 import hmac
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 
 from scripts.support.hub.body import Body
 from scripts.support.hub.roles import error
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import HubState
 
 TYPE = "application/vnd.git-lfs+json"
 SECRET = b"storage secret"
@@ -30,7 +28,7 @@ def signed(address: str) -> str:
     return f"{address}?X-Amz-Expires=3600&X-Amz-Signature={_signature(path)}"
 
 
-def refuse_unsigned(hub: "Hub", request: Request) -> Response | None:
+def refuse_unsigned(hub: HubState, request: Request) -> Response | None:
     """Return the refusal of a request to another host, with a token or without a valid signature, else None."""
     if "Authorization" in request.headers:
         hub.leaks.append(f"{request.method} {request.url.path}")
@@ -43,7 +41,7 @@ def _signature(path: str) -> str:
     return hmac.new(SECRET, path.encode(), hashlib.sha256).hexdigest()
 
 
-def serve_lfs(app: FastAPI, hub: "Hub", kind: str) -> None:
+def serve_lfs(app: FastAPI, hub: HubState, kind: str) -> None:
     @app.post(f"/{kind}/{{owner}}/{{name}}/info/lfs/objects/batch")
     def batch(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
@@ -86,7 +84,7 @@ def serve_lfs(app: FastAPI, hub: "Hub", kind: str) -> None:
         return JSONResponse({}, media_type=TYPE)
 
 
-def serve_storage(app: FastAPI, hub: "Hub") -> None:
+def serve_storage(app: FastAPI, hub: HubState) -> None:
     @app.put("/lfs/{repo:path}/{oid}")
     def upload(request: Request, repo: str, oid: str, body: Body) -> Response:
         if denied := refuse_unsigned(hub, request):

@@ -7,7 +7,7 @@ huggingface_hub, https://huggingface.co/docs/hub/rate-limits (resolve-cache)
 import base64
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, quote
 
 from fastapi import FastAPI, Request, Response
@@ -16,12 +16,9 @@ from fastapi.responses import JSONResponse
 from scripts.support.hub.bare import BareRepository, Entry
 from scripts.support.hub.body import Body
 from scripts.support.hub.lfs import signed
-from scripts.support.hub.refs import date
 from scripts.support.hub.roles import error
 from scripts.support.hub.rules import POINTER_SIZE, Pointer
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import HubState, date
 
 TRUE_VALUES = ("true", "1", "True")
 
@@ -49,7 +46,7 @@ def describe_entries(store: BareRepository, commit: str, entries: list[Entry], e
     return listed
 
 
-def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
+def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
     def find_commit(request: Request, repo: str, revision: str, content: bool = False) -> tuple[str, Response | None]:
         """Return the commit of a revision, or the refusal of the request."""
         if denied := hub.refusal(request, repo, content=content):

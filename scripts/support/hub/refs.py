@@ -4,8 +4,6 @@ Source: `list_repo_refs`, `list_repo_commits`, `create_branch`, `create_tag` and
 """
 
 import json
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -13,17 +11,10 @@ from fastapi.responses import JSONResponse
 from scripts.support.hub.bare import MovedError
 from scripts.support.hub.body import Body
 from scripts.support.hub.roles import error
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import HubState, date
 
 
-def date(seconds: float) -> str:
-    """Return the time in the format of the Hub's API."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-
-
-def serve_refs(app: FastAPI, hub: "Hub", kind: str) -> None:
+def serve_refs(app: FastAPI, hub: HubState, kind: str) -> None:
     api = f"/api/{kind}/{{owner}}/{{name}}"
 
     @app.get(f"{api}/refs")
@@ -113,7 +104,7 @@ def serve_refs(app: FastAPI, hub: "Hub", kind: str) -> None:
         return JSONResponse({"commitOid": commit})
 
 
-def _set_ref(hub: "Hub", request: Request, repo: str, ref: str, revision: str) -> Response:
+def _set_ref(hub: HubState, request: Request, repo: str, ref: str, revision: str) -> Response:
     store = hub.store(repo)
     commit = store.find(revision)
     if commit is None:
@@ -127,7 +118,7 @@ def _set_ref(hub: "Hub", request: Request, repo: str, ref: str, revision: str) -
     return JSONResponse({})
 
 
-def _delete_ref(hub: "Hub", request: Request, repo: str, ref: str) -> Response:
+def _delete_ref(hub: HubState, request: Request, repo: str, ref: str) -> Response:
     store = hub.store(repo)
     if store.find(ref) is None:
         return error(request, 404, f"Reference does not exist: {ref}", "RevisionNotFound")

@@ -5,8 +5,6 @@ huggingface_hub, and https://huggingface.co/docs/hub/api#repo-api
 """
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -14,21 +12,10 @@ from fastapi.responses import JSONResponse
 from scripts.support.hub.body import Body
 from scripts.support.hub.jobs import ACCOUNTS
 from scripts.support.hub.roles import error, token_of
-
-if TYPE_CHECKING:
-    from scripts.support.hub.repos import Hub
+from scripts.support.hub.state import HubState, Space
 
 
-@dataclass
-class Space:
-    """What the Hub keeps of a Space besides its files. The values of secrets are never shown again."""
-
-    sdk: str
-    variables: dict[str, str] = field(default_factory=dict)
-    secrets: dict[str, str] = field(default_factory=dict)
-
-
-def serve_spaces(app: FastAPI, hub: "Hub") -> None:
+def serve_spaces(app: FastAPI, hub: HubState) -> None:
     @app.post("/api/repos/create")
     def create(request: Request, body: Body) -> Response:
         asked = json.loads(body)
