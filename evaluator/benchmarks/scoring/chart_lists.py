@@ -10,6 +10,7 @@ from evaluator.benchmarks.scoring.chart_text import (
     ELSEWHERE,
     MAX_LENGTH,
     SENTENCE_END,
+    american,
     folded,
     without_remarks,
 )
@@ -99,10 +100,11 @@ def _without_excluded(answer: str, response: str) -> str:
 
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
-    items = [item.strip() for item in one_form(answer).split(",")]
+    items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
     for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(text)):
         text = text.replace(sentence, "")
-    places = [re.search(rf"(?<!\w){re.escape(item)}(?![A-Za-z\d])", text, re.IGNORECASE) for item in items]
+    lower = american(text.casefold())
+    places = [re.search(rf"(?<!\w){re.escape(item)}(?![a-z\d])", lower) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
     rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [*_OTHER_ITEM.findall(rest), *COUNTRY_NAME.findall(rest)]

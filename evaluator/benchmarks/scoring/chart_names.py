@@ -18,7 +18,7 @@ _LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\b
 _LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")  # Asia-Pacific
 _PLURAL = re.compile(
-    r"(?<![a-z])([a-z]{2,}(?=ies(?![a-z]))|[a-z]+(?:s|x|ch|sh|z)(?=es(?![a-z]))|[a-z]{2,}[^\Wsui\d](?=s(?![a-z])))(ies|es|s)"
+    r"(?<![a-z])([a-z]{2,}(?=ies(?![a-z]))|[a-z]+(?:s|x|ch|sh|z|[b-gj-np-tvwxz]o)(?=es(?![a-z]))|[a-z]{2,}[^\Wsui\d](?=s(?![a-z])))(ies|es|s)"
 )
 # Nouns that a name may be given without: Solar for Solar power.
 _WHAT_IT_IS = {
@@ -31,7 +31,8 @@ def gives_name(question: str, answer: str, passage: str) -> bool:
     """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if folded(answer) == folded(passage):
         return True
-    passage = clause_about(question, passage, re.compile(r"[^\W\d]"))
+    if not re.search(r"\band\b|&", answer):
+        passage = clause_about(question, passage, re.compile(r"[^\W\d]"))
     if not re.search(r"\d", answer):
         passage = _VALUE_OF_NAME.sub("", passage)
     passage = _singular(one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0])

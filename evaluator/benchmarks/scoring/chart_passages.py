@@ -35,7 +35,8 @@ _ABOUT_OTHERS = re.compile(
 )
 # Of the last sentence: it concludes, it is about the answer itself, it commits to it.
 _CONCLUDES = re.compile(
-    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)\b|^it(?:'s| is)\b|[=≈]", re.IGNORECASE
+    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)\b|^it(?:'s| is) (?!mentioned|shown|listed|located|written|given|displayed|indicated|followed|marked|stated)|[=≈]",
+    re.IGNORECASE,
 )
 _CHATTER = re.compile(r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE)
 _COMMITS = re.compile(r"\b(?:would|must|has to|should) be\b", re.IGNORECASE)
@@ -44,6 +45,7 @@ _UNDECIDED = re.compile(
     r"|\b(?:cannot|can't|could not) (?:be )?(?:tell|determined?|say|known?|identify|identified)\b",
     re.IGNORECASE,
 )
+_BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but no labels
 _IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)
 # Of values.
 _VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")
@@ -111,7 +113,7 @@ def _final_passages(question: str, answer: str, response: str, is_value: bool) -
         return [conclusion]
     response = _with_values_of_remarks(response) if is_value else response
     response = without_remarks(response)
-    bold = {text for text in re.findall(r"\*\*(.+?)\*\*", response) if not is_value or re.search(r"\d", text)}
+    bold = {text for text in _BOLD.findall(response) if not is_value or re.search(r"\d", text)}
     if len(bold) == 1:
         return [str(bold.pop())]
     if bold or EITHER.search(response) or _UNDECIDED.search(response):

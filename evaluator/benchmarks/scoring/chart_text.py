@@ -23,7 +23,7 @@ ELSEWHERE = re.compile(
 )
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
-    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|(?:up|down)(?:\s(?:by\s)?[\d.,]+\s?%?)? from|ahead of|because|since|as)\b|,\s*(?:with|which|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
+    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|(?:up|down)(?:\s(?:by\s)?[\d.,]+\s?%?)? from|ahead of|because|since|as)\b|,\s*(?:with|which|making|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
 )
 DENIAL = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
@@ -90,6 +90,13 @@ def stems_of(text: str) -> set[str]:
     return {_WORD_ENDING.sub("", word) for word in words_of(text)}
 
 
+def american(text: str) -> str:
+    """Return a text in lower case in American spelling."""
+    for british, american in SPELLINGS.items():
+        text = text.replace(british, american)
+    return text
+
+
 def folded(text: str) -> str:
     """Return a text without case, accents, punctuation, white space and a leading article.
 
@@ -98,7 +105,6 @@ def folded(text: str) -> str:
     text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
     text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     text = text.replace(" & ", " and ")
-    for british, american in SPELLINGS.items():
-        text = text.replace(british, american)
+    text = american(text)
     folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
     return re.sub(r"(?<!\d)\.|\.(?!\d)|(?<!\d)/|/(?!\d)|[^\w.+%/-]|_|(?:입니다|이다)\.?$", "", folded)

@@ -57,7 +57,7 @@ _RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
 # Asks for the one that is the most, the first or the only one, and for its value.
 _ASKS_WHICH_AND_VALUE = re.compile(
-    r"(?:가장|제일|최[고대저소]|번째|1위|처음|넘은|유일).*(?:[가-힣](?:과|와)\s|(?:어디|무엇|누구|언제|어느 [가-힣]+)(?:이며|이고|인지|인가,|,))"
+    r"(?:가장|제일|최[고대저소]|번째|1위|처음|넘은|유일|더\s(?:많|높|크|큰|적|낮|작)).*(?:[가-힣](?:과|와)\s|(?:어디|무엇|누구|언제|어느 [가-힣]+)(?:이며|이고|인지|인가,|,))"
 )
 _LABELS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단계"}  # units of names: 2021년, 60대
 _RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")

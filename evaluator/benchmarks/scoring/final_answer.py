@@ -49,7 +49,7 @@ MAX_UNMARKED_QUANTITIES = 10
 
 # Locate the answer.
 _MARKER = re.compile(
-    r"(?<![가-힣A-Za-z])(?:최종\s?)?(?:정답|해답|답변|답|값|(?:final )?answer)\s*(?:은|는|:|=|is\b|\n|(?=\s\d))",
+    r"(?<![가-힣A-Za-z])(?:최종\s?)?(?:정답|해답|답변|답|(?<!의 )(?<!년 )값|(?:final )?answer)\s*(?:은|는|:|=|is\b|\n|(?=\s\d))",
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
@@ -222,7 +222,8 @@ def _explicit_passages(
     if marked and (plain_markers or not concluded):
         return [(passage, None) for passage in [*marked, *_alternatives(text, marked[-1])]]
     if concluded:
-        return [(passage, None) for passage in [concluded[-1], *filter(is_bare, [*concluded[:-1], *sentences])]]
+        others = [one for one in [*concluded[:-1], *sentences] if is_bare(one) and _has_kind(one, wanted)]
+        return [(passage, None) for passage in [concluded[-1], *others]]
     if bold := list(islice(_bold_passages(output, has_value), MAX_MARKERS)):
         values = [distinct(in_sentence(question, passage, asked, wanted, limit)) for passage, limit in bold]
         if all(same_quantities(values[0], other) for other in values):
