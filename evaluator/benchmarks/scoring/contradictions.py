@@ -59,6 +59,7 @@ _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
 _ASKS_WHICH_AND_VALUE = re.compile(
     r"(?:가장|제일|최[고대저소]|번째|1위|처음|넘은|유일|더\s(?:많|높|크|큰|적|낮|작)).*(?:[가-힣](?:과|와)\s|(?:어디|무엇|누구|언제|어느 [가-힣]+)(?:이며|이고|인지|인가,|,))"
 )
+_ASKS_TO_CHOOSE = re.compile(r"[과와]\s.*\s중\s")  # 부가가치세와 소득세 중
 _LABELS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단계"}  # units of names: 2021년, 60대
 _RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
 _JOINT = r"(?:[\s·,&]|및)*"
@@ -244,9 +245,9 @@ def name_beside_value(question: str, gold: str) -> tuple[str, str]:
         return "", gold
     name = re.sub(r"(?:이며|이고)$", "", text[: stated[-1].start].strip(" ,:("))
     labels = all(one.quantity.unit in _LABELS or _RANGE_AFTER.match(text, one.end) for one in stated[:-1])
-    is_name = (
-        labels and 0 < len(name.split()) <= MAX_NAME_WORDS and not _IS_PHRASE.search(name) and name not in question
-    )
+    is_chosen = name not in question or bool(_ASKS_TO_CHOOSE.search(question))
+    is_short = 0 < len(name.split()) <= MAX_NAME_WORDS
+    is_name = labels and is_short and is_chosen and not _IS_PHRASE.search(name)
     return (name, text[stated[-1].start :]) if is_name else ("", gold)
 
 
