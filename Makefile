@@ -64,7 +64,7 @@ worker: $(EVALUATOR)
 
 test: lint
 	scripts/system_packages.sh chromium fonts git bubblewrap
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 4
 
 test-unit: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap

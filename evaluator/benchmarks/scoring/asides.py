@@ -29,6 +29,7 @@ from evaluator.benchmarks.scoring.superlatives import is_about_another_place, su
 MAX_VALUES = 20  # of an answer; one with more is a table
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
 _IS_STATEMENT = re.compile(r"(?:[다요음임됨함]|감소|증가|상승|하락|기록|차지)[\s.!)\]\"'”’]*$|(?:[A-Za-z]+\s){3}")
+_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로)$")
 _IN_LIST = re.compile(r"\s*[-•·|*]")
 # An answer with these is read by the rules for markers, conclusions and alternatives only.
 _UNDECIDED = re.compile(
@@ -51,7 +52,9 @@ _CHANGE = re.compile(
 _DIFFERENCE_BEFORE = re.compile(r"(?:차이|격차|차|(?:증가|감소)\s?폭|증가량|감소량|증감)[는은가이]\s(?:약\s|총\s)?$")
 _SUM_BEFORE = re.compile(r"(?:합계|합하면|합치면|더하면|합은|합이|전체|평균)[는은가이:]?,?\s(?:약\s|총\s|모두\s)?$")
 _ROUNDED_BEFORE = re.compile(r"(?:약|대략|거의)\s?$")
-_PER_BEFORE = re.compile(r"당[^\d,.]{0,20}$")
+_PER_BEFORE = re.compile(
+    r"(?:명|인|건|가구|호|대|개|개소|곳|일|시간|톤|ha|km|제곱)당(?![가-힣])[^\d,.]{0,20}$"
+)  # not 해당
 _COMPARED_BEFORE = re.compile(
     r"\b(?:(?:up|down) from|compared (?:to|with)|than|versus|vs\.?|against)\s(?:about\s)?[$€£₩]?$", re.IGNORECASE
 )
@@ -65,7 +68,7 @@ class Mention(NamedTuple):
 
     quantity: Quantity
     words: frozenset[str]
-    is_free: bool  # in no sentence about something else: it is alone, or the end of a range
+    always_competes: bool  # it is alone in its sentence, or the end of a range
     is_stated: bool  # in a sentence, not in a list
 
 
@@ -105,7 +108,7 @@ def _names_year(quantity: Quantity) -> bool:
 def _without_working(question: str, text: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
     """Return mentions without the two before a result that it is the sum or the difference of, if the question asks for that."""
     last = mentions[-1]
-    if not _ASKS_TO_COMPUTE.search(question) or last.is_free or not last.quantity.agrees(result):
+    if not _ASKS_TO_COMPUTE.search(question) or last.always_competes or not last.quantity.agrees(result):
         return list(mentions)
     values = dict.fromkeys(stated.quantity for stated in scan(text) if not stated.quantity.agrees(result))
     for one, other in combinations(values, 2):
@@ -115,9 +118,12 @@ def _without_working(question: str, text: str, mentions: Sequence[Mention], resu
 
 
 def _about_question(mentions: Sequence[Mention]) -> list[Mention]:
-    """Return mentions without those before which only some of the words stand that stand before another."""
+    """Return mentions without those whose words are only some of the words of the mention that repeats most of the question.
+
+    To "한국의 의사 수는?", 3.7명 is left out of "OECD 평균은 3.7명이며, 한국의 의사 수는 2.6명입니다".
+    """
     own = max((mention.words for mention in mentions), key=len)
-    return [mention for mention in mentions if mention.is_free or not mention.words < own]
+    return [mention for mention in mentions if mention.always_competes or not mention.words < own]
 
 
 def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> Iterator[Mention]:
@@ -140,7 +146,7 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
             )
             if is_other or _is_aside(question, sentence, stated, asked, wanted, is_wanted=is_wanted):
                 continue
-            words = frozenset(shared_words(sentence[position : stated.start], question))
+            words = _shared_words(sentence[position : stated.start], question)
             position = stated.end
             is_in_range = bool(
                 _RANGE_BEFORE.search(sentence[: stated.start]) or _RANGE_AFTER.match(sentence, stated.end)
@@ -150,6 +156,13 @@ def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Seque
 
 def _has_any(sentence: str, wanted: Sequence[Quantity]) -> bool:
     return any(is_among(stated.quantity, wanted) for stated in scan(sentence))
+
+
+def _shared_words(text: str, question: str) -> frozenset[str]:
+    """Return the words of a question that a text has too, whole and by their first letters: 관광수입 and 관광."""
+    whole = {_PARTICLE.sub("", word) for word in re.findall(r"[가-힣]{3,}", text)}
+    asked = {_PARTICLE.sub("", word) for word in re.findall(r"[가-힣]{3,}", question)}
+    return frozenset(shared_words(text, question) | (whole & asked))
 
 
 def _is_statement(sentence: str) -> bool:

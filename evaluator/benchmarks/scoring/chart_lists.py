@@ -29,7 +29,9 @@ _ITEM_WORD = re.compile(
 )
 _VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
 _OTHER_ITEM = re.compile(r"(?:(?<=[a-z,;]\s)|(?<=\n)\s*)[A-Z][A-Za-z]+|\d+(?![\d%])")
-_EXTRA_ITEM = re.compile(r",\s*(?:and|&)\s+[a-z]\w*\s*(?:[.(]|$)")  # left when the items are removed: and basketball.
+_EXTRA_ITEM = re.compile(
+    r",\s*(?:and|&)\s+(?!finally|lastly|then)[a-z]\w*\s*(?:[.(]|$)"
+)  # left when the items are removed: and basketball.
 _COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _EXCLUDES = re.compile(r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
 _COMMA = r",(?!\d{3})"

@@ -17,8 +17,12 @@ _DENIED_AFTER = re.compile(
 _LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
 _LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")  # Asia-Pacific
-_PLURAL = re.compile(
-    r"(?<![a-z])([a-z]{2,}(?=ies(?![a-z]))|[a-z]+(?:s|x|ch|sh|z|[b-gj-np-tvwxz]o)(?=es(?![a-z]))|[a-z]{2,}[^\Wsui\d](?=s(?![a-z])))(ies|es|s)"
+_WORD = re.compile(r"[a-z]{4,}")
+_HAS_LETTER = re.compile(r"[^\W\d]")
+# Right before a name these make another one: New Mexico, South Sudan, Non-smokers.
+_MAKES_ANOTHER = re.compile(
+    r"\b(?:new|north|south|east|west|northern|southern|eastern|western|central|equatorial|papua|inner|outer|upper|lower|greater|former"
+    r"|non|self|un|semi|not|dis|ex|somewhat|very|quite|rather|slightly|moderately|extremely|partly|fully)\s$"
 )
 # Nouns that a name may be given without: Solar for Solar power.
 _WHAT_IT_IS = {
@@ -31,31 +35,45 @@ def gives_name(question: str, answer: str, passage: str) -> bool:
     """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if folded(answer) == folded(passage):
         return True
-    if not re.search(r"\band\b|&", answer):
-        passage = clause_about(question, passage, re.compile(r"[^\W\d]"))
+    if not re.search(r"\band\b|&", answer):  # else its own "and" would end a clause
+        passage = clause_about(question, passage, _HAS_LETTER)
     if not re.search(r"\d", answer):
-        passage = _VALUE_OF_NAME.sub("", passage)
-    passage = _singular(one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0])
+        passage = _VALUE_OF_NAME.sub("", passage)  # Germany, at 12.3%
+    forms = _forms_of(question, answer, passage)
+    passage = _stemmed(one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0])
     passage = main_part(passage, re.compile(r"\w")).strip(" .*()[]\"'")
-    return any(_asserts_name(question, name, passage) for name in _forms_of(question, answer))
+    return any(_asserts_name(question, name, passage) for name in forms)
 
 
-def _forms_of(question: str, answer: str) -> list[str]:
+def _forms_of(question: str, answer: str, passage: str) -> list[str]:
     """Return the forms in which a name may be given: without what it is (Solar for Solar power), a person's last name."""
-    name = _singular(one_form(answer).lower().strip().replace(" & ", " and "))
+    name = _stemmed(one_form(answer).lower().strip().replace(" & ", " and "))
     *first, last = name.split() or [""]
     forms = [name]
     if first and last in _WHAT_IT_IS:
         forms.append(" ".join(first))
-    if 1 <= len(first) <= 2 and re.match(r"\W*who\b", question, re.IGNORECASE) and not re.search(r"\d", name):
+    is_person = len(first) in (1, 2) and re.match(r"\W*who\b", question, re.IGNORECASE) and _HAS_LETTER.match(name)
+    if is_person and not _has_first_name(answer.split()[-1], passage):
         forms.append(last)
     return forms
 
 
-def _singular(text: str) -> str:
-    """Return a text in lower case with its plurals in the singular and without hyphens."""
-    text = _HYPHEN.sub(" ", text)
-    return _PLURAL.sub(lambda match: match[1] + ("y" if match[2] == "ies" else ""), text)
+def _has_first_name(last: str, passage: str) -> bool:
+    """Return whether a passage has a word with a capital letter right before a last name: Kimbal Musk."""
+    return re.search(rf"[A-Z][\w.'-]*\s+{re.escape(last)}", passage) is not None
+
+
+def _stemmed(text: str) -> str:
+    """Return a text in lower case without hyphens, in which a noun and its plural are the same: city and cities, box and boxes."""
+    return _WORD.sub(lambda match: _stem(match[0]), _HYPHEN.sub(" ", text))
+
+
+def _stem(word: str) -> str:
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    if word.endswith("ie"):
+        return f"{word[:-2]}y"
+    return word[:-1] if word.endswith(("se", "xe", "che", "she", "ze", "oe")) else word
 
 
 def _asserts_name(question: str, name: str, passage: str) -> bool:
@@ -75,6 +93,10 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
         return False
     if (runner_up := _RUNNER_UP.match(after)) and runner_up[0].split()[-1] not in question.lower():
         return False
+    if _MAKES_ANOTHER.search(before):
+        return False
     others = len(before.split()) + len(after.split())
     is_listed = _LISTED_BEFORE.search(before) or _LISTED_AFTER.match(after)
-    return not is_listed and others <= MAX_FILLER_WORDS and (others <= 1 or bool(FUNCTION_WORD.search(passage)))
+    return (
+        not is_listed and others <= MAX_FILLER_WORDS and (others <= 1 or bool(FUNCTION_WORD.search(passage)))
+    )  # Apple Inc.

@@ -25,17 +25,17 @@ MAX_LABELLED_LINES = 4
 _CONCLUSION = re.compile(
     r"(?:\b(?:therefore|thus|hence)\b|(?:^|[.,;:!?]\s?)so\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE
 )
-_SLASH = r"(?<!\d)(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
+_SLASH = r"(?<![\d$€£₩])(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
 _SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
 _HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
 # Words of a sentence about what is not the answer: what comes after it, or is behind it.
 _ABOUT_OTHERS = re.compile(
-    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|the least|the fewest|follows?|followed|trails?)\b",
+    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|(?:slightly|only|just|a little|somewhat) (?:higher|lower|larger|smaller|more|less|behind|below|above)|the least|the fewest|follows?|followed|trails?)\b",
     re.IGNORECASE,
 )
 # Of the last sentence: it concludes, it is about the answer itself, it commits to it.
 _CONCLUDES = re.compile(
-    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)\b|^it(?:'s| is) (?!mentioned|shown|listed|located|written|given|displayed|indicated|followed|marked|stated)|[=≈]",
+    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)(?:'s| is| leaves| gives| makes| equals| results| adds| comes| yields| amounts)\b|^it(?:'s| is) (?!mentioned|shown|listed|located|written|given|displayed|indicated|followed|marked|stated)|[=≈]",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE)

@@ -29,6 +29,8 @@ _CURRENCIES = {
     "¥": "¥|yen|jpy|엔(?![가-힣])",
 }
 _CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_VALUE = re.compile(r"(?<!\d)(?!(?:1[89]|20)\d\d(?!\d))\d")  # but no year
 _RANGE_BEFORE = re.compile(r"\d-$")
 _RANGE_AFTER = re.compile(r"-\d")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
@@ -50,7 +52,7 @@ _FACTORS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 1
 # Stands before the value that a sentence arrives at, after the values that it is computed from.
 _ARRIVES = re.compile(
     r"(?:\b(?:increase|decrease|rise|drop|decline|difference|growth|gain|change|gap|total|average|sum|ratio|combined)\s(?:of|is|was)"
-    r"|\b(?:difference|total|answer|result|sum|average)\s(?:is|was|of|equals)|\b(?:by|equals|totals|totaling|totalling)|[=≈→])\s*(?:about|approximately|around)?\s*[$€£₩]?$",
+    r"|\b(?:difference|total|answer|result|sum|average)\s(?:is|was|of|equals)|\b(?:by|equals|gives|yields|makes|totals|totaling|totalling)|[=≈→])\s*(?:about|approximately|around|roughly)?\s*[$€£₩]?$",
     re.IGNORECASE,
 )
 _IN_TOTAL = re.compile(r"\s(?:\w+\s)?(?:in total|altogether|in all|combined)\b", re.IGNORECASE)
@@ -76,7 +78,7 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
         text = readable(passage)
         given = [one for one in _asserted_values(question, passage, years=True) if _is_year(text, one)]
         return {one.quantity.value for one in given} == {wanted[-1].quantity.value}
-    part = main_part(clause_about(question, passage.replace("\n", " "), re.compile(r"\d")), re.compile(r"\d"))
+    part = main_part(clause_about(question, passage.replace("\n", " "), _DIGIT), _VALUE)
     given = _asserted_values(question, part, years=False)
     return bool(given) and all(_agree(question, answer, wanted[-1], passage, one, tolerance) for one in given)
 

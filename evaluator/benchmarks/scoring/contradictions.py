@@ -230,6 +230,9 @@ def names_in(name: str, output: str) -> bool:
     """Return whether an output has a name, or the place that it is the name of in another form."""
     places = places_in(name)
     has_place = bool(places) and places <= places_in(output)
+    if decade := re.fullmatch(r"(\d)0대", name):
+        name = f"{name}|{decade[1]}0~{decade[1]}9세"
+        return re.search(rf"(?<!\d)(?:{name})", re.sub(r"\s?[∼–-]\s?", "~", output)) is not None
     words = [re.escape(word) for word in _JOINTS.split(name) if word]
     return has_place or re.search(rf"(?<![가-힣A-Za-z\d]){_JOINT.join(words)}", output) is not None
 

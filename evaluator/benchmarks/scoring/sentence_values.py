@@ -23,7 +23,9 @@ SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|�
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
 _SHOWS_WORKING = re.compile(r"[→+]")
 BRACKETS = re.compile(r"\s*\([^()]*\)")
-_COMPARED_BRACKETS = re.compile(r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주|함께|달리|더불어)|보다|에\s(?:비|이어))")
+_COMPARED_BRACKETS = re.compile(
+    r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주|함께|달리|더불어)|보다|의\s(?:약\s)?[\d.]+\s?%|에\s(?:비|이어))"
+)
 # Separate working from the answer, and the answer from a remark or a comparison.
 BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _COMPARISON = re.compile(r"(?<=[\d가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
