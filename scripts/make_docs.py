@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from app import build_parser
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
-from scripts.support.rooms import ROOMS, described
+from scripts.support.rooms import ALLOWED, ROOMS, described
 from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.config.setting_values import (
@@ -260,6 +260,11 @@ def _help(action: argparse.Action) -> str:
     return f"{text}. Required" if is_required else text
 
 
+def package_imports() -> str:
+    rows = [(f"`{name}`", ", ".join(f"`{one}`" for one in ALLOWED[name] if one != name) or "–") for name in ALLOWED]
+    return _table(("package", "imports, besides itself"), *reversed(rows))
+
+
 def room_order() -> str:
     rows = [(f"`{package}`", ", ".join(f"`{room}`" for room in ROOMS[package])) for package in ROOMS]
     return _table(("package", "order of the rooms"), *rows)
@@ -285,6 +290,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rooms-submissions": partial(rooms, "submissions"),
     "rooms-evaluator": partial(rooms, "evaluator"),
     "rooms-leaderboard": partial(rooms, "leaderboard"),
+    "package-imports": package_imports,
     "room-order": room_order,
     "settings-stores": partial(settings, StoreSettings),
     "settings-worker": partial(settings, WorkerSettings),

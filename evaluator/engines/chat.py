@@ -218,10 +218,14 @@ class ChatEngine:
         )
         rows = []
         for row, tokens in enumerate(output[:, start:].cpu()):
-            end = next((n for n, token in enumerate(tokens.tolist()) if token in decoding.stops), None)
-            cut = budgets.ended[row]
-            complete = end is not None and (cut is None or end < cut)
-            rows.append((tokens[: end if complete else cut], not complete, encoded.opened[row], prompt_tokens[row]))
+            stopped_at = next((n for n, token in enumerate(tokens.tolist()) if token in decoding.stops), None)
+            budget_end = budgets.ended[row]
+            complete = stopped_at is not None and (budget_end is None or stopped_at < budget_end)
+            if stopped_at is None and budget_end is None and decoding.config.stop_strings:
+                text = tokenizer.decode(tokens)  # the string is part of the answer
+                complete = any(string in text for string in decoding.config.stop_strings)
+            end = stopped_at if complete else budget_end
+            rows.append((tokens[:end], not complete, encoded.opened[row], prompt_tokens[row]))
         return rows
 
     def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:

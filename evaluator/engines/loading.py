@@ -1,5 +1,8 @@
 """Load a model with transformers: safely, onto the best devices, with its adapter."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +25,21 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
     import torch
 
     device_map = placement(_weight_bytes(options.model))
+    load = partial(
+        loader.from_pretrained,
+        options.model,
+        config=config,
+        dtype=getattr(torch, options.precision, "auto"),  # for quantised checkpoints "auto"
+        use_safetensors=True,
+        trust_remote_code=options.custom_code,
+        local_files_only=True,
+        output_loading_info=True,
+        adapter_kwargs={"subfolder": "no-adapter"},  # ignore an adapter stored in the folder of a full model
+        **({"generation_config": generation_config} if generation_config else {}),
+        **({"device_map": device_map} if device_map else {}),
+    )
     try:
-        model, info = loader.from_pretrained(
-            options.model,
-            config=config,
-            dtype=getattr(torch, options.precision, "auto"),  # for quantised checkpoints "auto"
-            attn_implementation=_best_attention(options.precision),
-            use_safetensors=True,
-            trust_remote_code=options.custom_code,
-            local_files_only=True,
-            output_loading_info=True,
-            adapter_kwargs={"subfolder": "no-adapter"},  # ignore an adapter stored in the folder of a full model
-            **({"generation_config": generation_config} if generation_config else {}),
-            **({"device_map": device_map} if device_map else {}),
-        )
+        model, info = _with_best_attention(load, options.precision)
     except (OSError, RuntimeError, KeyError) as error:
         raise EvaluationError(_loading_failure(error), str(error)) from error
     if missing := sorted(info["missing_keys"]):
@@ -44,6 +48,14 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
         model = _apply_adapter(model, options.adapter)
     placed = device_map is not None or getattr(model, "is_quantized", False)
     return model.eval() if placed else model.eval().to(best_device())
+
+
+def _with_best_attention(load: Callable[..., Any], precision: str) -> Any:
+    """Load with the fastest attention, or without it if the architecture does not support it."""
+    if attention := _best_attention(precision):
+        with suppress(ImportError, ValueError):
+            return load(attn_implementation=attention)
+    return load(attn_implementation=None)
 
 
 def _loading_failure(error: Exception) -> FailureCode:

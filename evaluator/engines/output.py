@@ -31,16 +31,16 @@ def read_output(
     """
     output = decode(tokenizer, tokens)
     parts = split(output, tags, opened=opened)
-    if parts.answer is None:
-        first = len(tokens)
+    if parts.answer_at is None:
+        answer_token = len(tokens)
     elif parts.reasoned:
-        first = _first_answer_token(tokenizer, tokens, output[: parts.answer], parts.tags)
+        answer_token = _first_answer_token(tokenizer, tokens, output[: parts.answer_at], parts.tags)
     else:
-        first = 0
-    answer = without_answer_marks(decode(tokenizer, [token for token in tokens[first:] if token not in removed]))
+        answer_token = 0
+    answer = without_answer_marks(decode(tokenizer, [token for token in tokens[answer_token:] if token not in removed]))
     if not parts.reasoned:
         return Output(answer)
-    return Output(answer, output[: parts.answer], output, first)
+    return Output(answer, output[: parts.answer_at], output, answer_token)
 
 
 def decode(tokenizer: Any, tokens: Sequence[int]) -> str:

@@ -1,9 +1,10 @@
 """Ask questions of published figures again about other numbers, to measure whether a model has memorised the answers.
 
 Such an item shows a published figure with numbers from the secret seed, so that all published answers to its question are
-known to be wrong, also within their tolerance. Two answers to figures with yet other numbers, which are never shown or
-published, are held back. They are drawn like the published ones. Over all published sets a model that has not seen the
-answers gives either equally often, so the difference is 0 on average, however well it reads or guesses.
+known to be wrong, also within their tolerance. A published figure has two answers, the original's and the twin's. Two more
+are drawn in the same way from yet other numbers and held back: they are never shown or published. A model that has not seen
+the published answers gives published and held-back ones equally often, so the difference is 0 on average, however well it
+reads or guesses.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +41,10 @@ def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLI
 
 def _figures(seed: str, published: str, n: int) -> Iterator[Pair]:
     """Yield the figures of a published set, each with other numbers and the questions that have other answers then."""
-    chance = random_of(seed, "memory", published).getrandbits(128)  # nobody can draw these numbers without the seed
+    secret = random_of(seed, "memory", published).getrandbits(128)  # nobody can draw these numbers without the seed
     for pair in pairs_of(published, n):
-        shown, *others = (facts_of(published, pair.number, f"{chance:x}-{place}") for place in range(3))
+        # The topic and the layout of the published figure, with other values.
+        shown, *others = (facts_of(published, pair.number, f"{secret:x}-{copy}") for copy in range(3))
         figure = replace(shown, number=~pair.number)  # so that its name differs from that of the seed's own figure
         asked = {question.text: question for question in questions(shown)}
         rows: list[Row] = []
@@ -51,12 +53,12 @@ def _figures(seed: str, published: str, n: int) -> Iterator[Pair]:
                 continue
             question = asked[first["question"]]
             answer, *held_back = (question.answer(facts) for facts in (shown, *others))
-            known = [first["answer"], second["answer"]]
+            published_answers = [first["answer"], second["answer"]]
             if answer is None or {answer, *held_back} & {None, UNANSWERABLE}:
                 continue
-            if _all_differ(answer, known) and _all_differ(answer, held_back):
+            if _all_differ(answer, published_answers) and _all_differ(answer, held_back):
                 row = row_of(seed, figure, 0, "clean", question.kind, text=question.text, answer=answer)
-                rows.append({**row, "twin": "variant", "published": known, "held_back": held_back})
+                rows.append({**row, "twin": "variant", "published": published_answers, "held_back": held_back})
         yield Pair(figure.number, (figure,), (rows,), ("clean",))
 
 

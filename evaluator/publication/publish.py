@@ -50,7 +50,8 @@ def publish(
 ) -> None:
     """Save details and scores, then publish the result of a claimed request.
 
-    `public` is the public store, which is that of the queue unless its evaluations are private.
+    `public` is the public store. A private evaluation is published to its own queue's store, and only counted for the day on
+    which its model has a public row: nobody can publish only the best of many.
 
     Store errors, for example a replaced token, are retried until `interrupted` is set, because the answers took hours of
     GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and
@@ -70,24 +71,29 @@ def publish(
                 result = with_pairs(result, scores, public, private)
         statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
         answers = public_answers(task.benchmark, task.source, evaluation.details, blind=task.blind)
-        queue.publish(request, result, queue.store.now(), statement, answers)
         if queue.is_private:
             count_attempt(private, request, result)
-        else:
-            publish_attempts(public, private, request.model_id)
+        queue.publish(request, result, queue.store.now(), statement, answers)
 
     def stop(_: RetryCallState) -> bool:
         return interrupted.is_set()
 
-    Retrying(
+    retrying = Retrying(
         retry=retry_if_exception_type(StoreError),
         wait=wait_random_exponential(multiplier=PUBLISH_PAUSE, max=300),
         stop=stop,
         sleep=sleep_using_event(interrupted),
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
-    )(attempt)
+    )
+    retrying(attempt)  # its last step succeeds only once, because the request is finished then
     log.info("published %s", request.key)
+    if queue.is_private:
+        return
+    try:
+        retrying(publish_attempts, public, private, request.model_id)
+    except StoreError as error:  # the next public row of the model publishes them
+        log.warning("private attempts of %s: %s", request.model_id, error)
 
 
 def offer(request: EvalRequest, result: EvalResult, settings: Settings) -> None:

@@ -22,18 +22,16 @@ def build_latency(
 ) -> Latency:
     """Return the latency over the samples asked one at a time, and the GPU memory (bytes) that they needed at most.
 
-    If the benchmark's protocol is "total", or there are no samples, the mean is over the whole run in batches.
+    If the benchmark's protocol is "total", or there are no samples, the mean is over the whole run in batches. Number,
+    median and p95 are always of the questions asked singly, if there are any.
     """
     single = [answer.seconds for answer in singly]
     whole = [answer.seconds for answer in answers]
-    protocol = SINGLE_PROTOCOL
-    mean = statistics.fmean(single or whole)
-    if task.benchmark.latency_protocol == "total" or not single:
-        protocol = TOTAL_PROTOCOL
-        mean = statistics.fmean(whole)
+    is_total = task.benchmark.latency_protocol == "total" or not single
+    mean = statistics.fmean(whole if is_total else single)
     ordered = sorted(single or whole)
     return Latency(
-        protocol=protocol,
+        protocol=TOTAL_PROTOCOL if is_total else SINGLE_PROTOCOL,
         n=len(ordered),
         mean_ms=_ms(mean),
         p50_ms=_ms(statistics.median(ordered)),

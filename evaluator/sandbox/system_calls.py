@@ -68,7 +68,8 @@ REFUSED = (
     "personality",
 )
 NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER
-AF_NETLINK, LAST_ALLOWED_FAMILY = 16, 10  # AF_UNIX, AF_INET and AF_INET6 are among the first ten address families
+LAST_INTERNET_FAMILY = 10  # AF_INET6; AF_UNIX and AF_INET are before it
+AF_NETLINK = 16  # with which libraries list the network interfaces, of which the sandbox has none
 
 
 def restrict() -> None:
@@ -88,7 +89,7 @@ def restrict() -> None:
     rules.add_rule(refuse, "clone", new_user)
     # seccomp cannot read the flags of clone3, which are in memory. ENOSYS makes libraries fall back to clone.
     rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
-    for family in range(LAST_ALLOWED_FAMILY + 1, AF_NETLINK):
+    for family in range(LAST_INTERNET_FAMILY + 1, AF_NETLINK):
         rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.EQ, family))
     rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.GT, AF_NETLINK))
     rules.load()

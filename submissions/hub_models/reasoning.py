@@ -59,10 +59,10 @@ EFFORT_PARAMETER = "reasoning_effort"  # both a template variable and a paramete
 
 @dataclass(frozen=True)
 class Split:
-    """A model's output, split. The answer starts at index `answer`, which is None if there is no answer."""
+    """A model's output, split."""
 
     reasoned: bool  # whether the output contains reasoning
-    answer: int | None
+    answer_at: int | None  # the index at which the answer starts; None if there is no answer
     tags: Tags = THINK  # the tags that the output was split by
 
 
@@ -159,12 +159,12 @@ def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = F
     parts = split(text, known, opened=opened)
     if not parts.reasoned:
         return None, without_answer_marks(text)
-    if parts.answer is None:
+    if parts.answer_at is None:
         return text, ""
-    answer = text[parts.answer :].rstrip()
+    answer = text[parts.answer_at :].rstrip()
     while end := next((mark for mark in END_MARKS if answer.endswith(mark)), ""):
         answer = answer.removesuffix(end).rstrip()
-    return text[: parts.answer], without_answer_marks(answer)
+    return text[: parts.answer_at], without_answer_marks(answer)
 
 
 def without_answer_marks(answer: str) -> str:

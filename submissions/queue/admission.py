@@ -26,8 +26,8 @@ def opted_out(model_id: str, paths: Container[str]) -> str | None:
 
 def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
     """Check that the model was not opted out."""
-    owner = opted_out(model_id, snapshot.files)
-    return Check(CheckName.OPT_OUT, RefusalCode.OPTED_OUT if owner else None, owner or "")
+    name = opted_out(model_id, snapshot.files)
+    return Check(CheckName.OPT_OUT, RefusalCode.OPTED_OUT if name else None, name or "")
 
 
 def request_checks(

@@ -4,7 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,9 +25,8 @@ MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
 STALE_LOCK_S = 2.0  # a lock file of git older than this is a leftover
 LOCK_TIMEOUT_S = 60.0  # to wait for another writer; a commit takes milliseconds unless its process is suspended
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
-# The files and folders of an empty bare repository.
 # The files of a repository without objects, relative to its folder. Folders are empty then.
-_SKELETON = {"HEAD", "config", "description", "info/exclude"}
+_FILES_OF_EMPTY_REPOSITORY = {"HEAD", "config", "description", "info/exclude"}
 
 
 class GitRepository:
@@ -44,7 +43,7 @@ class GitRepository:
         """Create the repository if it does not exist. Raises StoreError if the folder cannot be used."""
         self.path = path
         self.failed_attempts = 0  # errors of dulwich and of the disk, reported in metrics
-        self._session = threading.local()  # `.objects` are the objects that `session` keeps open for this thread
+        self._of_thread = threading.local()  # `.objects` are the objects that `session` keeps open for this thread
         self._lock = FileLock(f"{path.resolve()}.lock")  # resolved, so that a path through a link has the same lock
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,12 +67,16 @@ class GitRepository:
                     raise DamagedError(f"{self.path}: the branch {MAIN} is damaged; restore it from a backup") from None
                 return self._create_first_commit(repo)
 
+    @property
+    def _session_objects(self) -> ObjectReader | None:
+        return getattr(self._of_thread, "objects", None)
+
     @contextmanager
     def open(self) -> Iterator[Repo]:
         """Open the refs and the objects. Reading an object looks again if another process packs it meanwhile."""
         with self._translate_errors():
-            if objects := getattr(self._session, "objects", None):
-                yield Repo(str(self.path), object_store=objects)
+            if objects := self._session_objects:
+                yield Repo(str(self.path), object_store=objects)  # not closed, which would close the session's objects
             else:
                 store = ObjectReader(str(self.path / "objects"))
                 with closing(Repo(str(self.path), object_store=store)) as repo:
@@ -82,7 +85,7 @@ class GitRepository:
     @contextmanager
     def open_objects(self) -> Iterator[DiskObjectStore]:
         """Open the objects."""
-        if objects := getattr(self._session, "objects", None):
+        if objects := self._session_objects:
             with self._translate_errors():
                 yield objects
         else:
@@ -92,16 +95,16 @@ class GitRepository:
     @contextmanager
     def session(self) -> Iterator[None]:
         """Keep the pack files open for all reads of this thread within the context. Sessions may be nested."""
-        if getattr(self._session, "objects", None):
+        if self._session_objects:
             yield
             return
         with self._translate_errors():
             objects = ObjectReader(str(self.path / "objects"))
-        self._session.objects = objects
+        self._of_thread.objects = objects
         try:
             yield  # what goes wrong there is not this repository's error
         finally:
-            self._session.objects = None
+            self._of_thread.objects = None
             objects.close()
 
     @contextmanager
@@ -129,7 +132,7 @@ class GitRepository:
 
     def clear(self) -> None:
         """Remove all objects and refs. The repository's folders stay, because other processes may have it open."""
-        with self.locked():
+        with self._translate_errors(), self.locked():
             new_repository = self._create_temporary()
             for name in ("HEAD", "config"):  # these may be damaged too
                 (new_repository / name).replace(self.path / name)
@@ -142,12 +145,17 @@ class GitRepository:
     def now(self) -> datetime:
         """Return the time by the file system's clock, which is the server's clock on a shared disk."""
         clock = Path(self._lock.lock_file)
-        clock.touch()
-        return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
+        with self._translate_errors():
+            clock.touch()
+            return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
 
     def size(self) -> int:
         """Return the size on disk in bytes."""
-        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+        size = 0
+        for path in self.path.rglob("*"):
+            with suppress(FileNotFoundError):  # packed meanwhile
+                size += path.stat().st_size if path.is_file() else 0
+        return size
 
     def _exists(self) -> bool:
         """Return whether the folder is a repository, judged by its HEAD file."""
@@ -161,7 +169,7 @@ class GitRepository:
             if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
                 raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
             files = {str(path.relative_to(self.path)) for path in self.path.rglob("*") if not path.is_dir()}
-            if files - _SKELETON - {f"{name}.lock" for name in _SKELETON}:
+            if files - _FILES_OF_EMPTY_REPOSITORY - {f"{name}.lock" for name in _FILES_OF_EMPTY_REPOSITORY}:
                 raise StoreError(f"{self.path} is not a store and not empty; name another folder")
             shutil.rmtree(self.path)
         self._create_temporary().rename(self.path)

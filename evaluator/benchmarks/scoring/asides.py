@@ -127,31 +127,44 @@ def _about_question(mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> Iterator[Mention]:
+    """Yield the values of a text that compete to be the answer, sentence by sentence."""
     sentences = [match[0] for match in _SENTENCE.finditer(text)]
     operands: list[Quantity] = []
     for sentence in sentences:
         operands += [stated.quantity for stated in scan(sentence) if is_in_expression(sentence, stated)]
-    others = [*asked, *operands]
     for sentence in sentences:
         is_about_place = superlative(sentence)[0] and not superlative(question)[0]
         if is_about_another_place(question, sentence) or (is_about_place and not _has_any(sentence, wanted)):
             continue
-        position = 0
-        is_free = is_bare(sentence) and len(scan(sentence)) == 1
-        is_stated = _is_statement(sentence)
-        for stated in scan(sentence):
-            is_wanted = is_among(stated.quantity, wanted)
-            is_other = not is_wanted and (
-                is_among(stated.quantity, others) or _is_of_another_kind(sentence, stated, asked, wanted)
-            )
-            if is_other or _is_aside(question, sentence, stated, asked, wanted, is_wanted=is_wanted):
-                continue
-            words = _shared_words(sentence[position : stated.start], question)
-            position = stated.end
-            is_in_range = bool(
-                _RANGE_BEFORE.search(sentence[: stated.start]) or _RANGE_AFTER.match(sentence, stated.end)
-            )
-            yield Mention(stated.quantity, words, is_free or is_in_range, is_stated)
+        yield from _mentions_of_sentence(question, sentence, asked, wanted, [*asked, *operands])
+
+
+def _mentions_of_sentence(
+    question: str,
+    sentence: str,
+    asked: Sequence[Quantity],
+    wanted: Sequence[Quantity],
+    others: Sequence[Quantity],
+) -> Iterator[Mention]:
+    """Yield the competing values of a sentence, each with the words since the one before it.
+
+    `others` are values of the question and of calculations. The words before an aside belong to the next value: 시행 중인 곳은
+    in "시행 중인 곳은 245건 가운데 39.2%입니다".
+    """
+    position = 0
+    is_alone = is_bare(sentence) and len(scan(sentence)) == 1
+    is_stated = _is_statement(sentence)
+    for stated in scan(sentence):
+        is_wanted = is_among(stated.quantity, wanted)
+        is_other = is_among(stated.quantity, others) or _is_of_another_kind(sentence, stated, asked, wanted)
+        if is_other and not is_wanted:
+            continue
+        if _is_aside(question, sentence, stated, asked, wanted, is_wanted=is_wanted):
+            continue
+        words = _shared_words(sentence[position : stated.start], question)
+        position = stated.end
+        is_in_range = bool(_RANGE_BEFORE.search(sentence[: stated.start]) or _RANGE_AFTER.match(sentence, stated.end))
+        yield Mention(stated.quantity, words, is_alone or is_in_range, is_stated)
 
 
 def _has_any(sentence: str, wanted: Sequence[Quantity]) -> bool:

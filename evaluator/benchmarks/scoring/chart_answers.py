@@ -52,7 +52,9 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
         return ordered_match(answer.replace(" ", "").split(","), _ranked_items(response))
     if question_type in ANY_CHARACTER:
         given = response.split(",")
-        return any(ordered_match(character.split(","), given) for character in answer)  # a fault that is kept
+        return any(
+            ordered_match(character.split(","), given) for character in answer
+        )  # iterates over the letters where items were meant: a fault that is kept
     if question_type in CHOICES:
         return choice_match(answer, response)
     return value_match(answer, response, EXACT)  # EXACT_NUMBER, and types that are not listed
@@ -109,7 +111,7 @@ def choice_match(answer: str, response: str) -> bool:
     tail = response[-10:] if len(response) > 50 else response
     given = {_letter(part) for part in tail.split(",")}
     wanted = {_letter(part) for part in answer.upper().split(",")}
-    return None not in given | wanted and given == wanted
+    return None not in given | wanted and given == wanted  # without a letter the published code guesses one
 
 
 def _letter(part: str) -> str | None:

@@ -9,7 +9,7 @@ MIN_COMPOUND = 8  # letters of a word that may be written as two
 MAX_FILLER_WORDS = 20  # beside the answer in its sentence
 _VALUE_OF_NAME = re.compile(r",\s?(?:at\s|with\s|약\s)?[$€£₩]?\d[^,]*$")
 _RUNNER_UP = re.compile(
-    r"[^.,;]{0,15}\s(?:is|was|comes?|came|ranks?|ranked|follows?|followed|placed|takes?|took)\b[^.,;]{0,20}\b(?:second|third|next|behind|runner)\b"
+    r"[^.,;]{0,15}\s(?:is|was|comes?|came|ranks?|ranked|follows?|followed|placed|takes?|took)\b[^.,;]{0,20}\b(?P<place>second|third|next|behind|runner)\b"
 )
 _DENIED_AFTER = re.compile(
     r"[^.,;]{0,40}\s(?:has|have|had) no\b|\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니"
@@ -91,7 +91,7 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
     after = passage[found.end() :]
     if DENIAL.search(before) or _DENIED_AFTER.match(after):
         return False
-    if (runner_up := _RUNNER_UP.match(after)) and runner_up[0].split()[-1] not in question.lower():
+    if (runner_up := _RUNNER_UP.match(after)) and runner_up["place"] not in question.lower():
         return False
     if _MAKES_ANOTHER.search(before):
         return False

@@ -89,6 +89,21 @@ def test_answers_ignore_settings_of_repository(model: Path, tmp_path: Path, requ
     assert dropped_settings(folder) or set(requested) <= {"cache_implementation", "max_new_tokens"}
 
 
+def test_answer_that_a_stop_string_ends_is_complete(model: Path, tmp_path: Path) -> None:
+    plain = answers(model, decoding="repository")
+    name, text = next((name, answer.text) for name, answer in plain.items() if len(answer.text) > 3)
+    assert plain[name].status == "truncated"
+    folder = with_generation_config(model, tmp_path, {"stop_strings": [text[2]]})
+    stopped = answers(folder, decoding="repository")[name]
+    assert stopped.status == "ok" and text[2] in stopped.text
+
+
+def test_model_without_the_best_attention_is_loaded_without_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = texts(model)
+    monkeypatch.setattr("evaluator.engines.loading._best_attention", lambda precision: "flash_attention_2")
+    assert texts(model) == expected
+
+
 def test_decoding_repository_applies_penalties(model: Path, tmp_path: Path) -> None:
     folder = with_generation_config(model, tmp_path, {"repetition_penalty": 1.9, "do_sample": True, "temperature": 0.7})
     given = texts(folder, decoding="repository")

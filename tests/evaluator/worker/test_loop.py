@@ -398,6 +398,24 @@ def test_worker_retries_publishing_after_store_error(
     assert (after.status, after.attempt, len(tries)) == ("finished", 1, 20)
 
 
+def test_result_stays_published_if_a_store_fails_after_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, dummy_engine: None
+) -> None:
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    monkeypatch.setattr("evaluator.publication.publish.PUBLISH_PAUSE", 1e-6)
+    tries = []
+
+    def unreachable(*_: object) -> None:
+        tries.append(1)
+        if len(tries) < 5:
+            raise StoreUnavailableError("the Hub answers 503")
+
+    monkeypatch.setattr("evaluator.publication.publish.publish_attempts", unreachable)
+    after = outcome_of(request, settings)
+    assert (after.status, after.attempt, len(tries)) == ("finished", 1, 5)
+    assert "dropped" not in caplog.text
+
+
 def test_worker_stops_evaluation_if_lease_is_lost(
     settings: Settings,
     tmp_path: Path,

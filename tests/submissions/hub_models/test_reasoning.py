@@ -56,15 +56,15 @@ def test_split_knows_common_tags_without_template(tags: object) -> None:
     assert isinstance(tags, type(THINK))
     output = f"{tags.opening}왜냐하면{tags.closing}42"
     parts = split(output, None)
-    assert parts.answer is not None and output[parts.answer :] == "42"
-    assert split(f"{tags.opening}왜냐하면", None).answer is None
+    assert parts.answer_at is not None and output[parts.answer_at :] == "42"
+    assert split(f"{tags.opening}왜냐하면", None).answer_at is None
 
 
 def test_reasoning_tags_of_finds_separator(renderer: Renderers) -> None:
     assert reasoning_tags_of(HYBRID, renderer(HYBRID), QUESTION) == THINK._replace(separator="</think>")
     learned = reasoning_tags_of(TURNS, renderer(TURNS), QUESTION)
     assert learned and (learned.opening, learned.closing) == ("/think", "<end><assistant>")
-    assert split("/think 왜냐하면<end><assistant>42<end>", learned).answer == len("/think 왜냐하면<end><assistant>")
+    assert split("/think 왜냐하면<end><assistant>42<end>", learned).answer_at == len("/think 왜냐하면<end><assistant>")
     assert find_tags("{{ messages }}") is None
 
 
