@@ -55,16 +55,18 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
     there = {path for path in private.paths("") if not path.startswith(VOLATILE)}
     if others := sorted(there.difference(paths)):
         raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")
+    copied = 0
     for path in _with_progress(paths):
         try:
             content = files.read(path)
         except KeyError:  # the file was deleted meanwhile
             continue
+        copied += 1
         if path not in there or private.read(path) != content:
             private.write(path, content)
         if private.read(path) != content:
             raise StoreError(f"{target}: {path} differs from the source; run migrate again")
-    return len(paths)
+    return copied
 
 
 def _copy_git(store: Store, target: str, settings: Settings) -> int:

@@ -64,6 +64,14 @@ def test_error_within_session_is_not_the_stores(tmp_path: Path) -> None:
     assert store.failed_attempts == 0
 
 
+def test_clock_of_lost_store_is_a_store_error(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "share/store.git"))
+    store.head()
+    (tmp_path / "share").rename(tmp_path / "gone")
+    with pytest.raises(StoreError):
+        store.now()
+
+
 def test_clock_of_linked_store_is_that_of_its_disk(tmp_path: Path) -> None:
     open_store(str(tmp_path / "disk/s.git"))
     (tmp_path / "link").symlink_to(tmp_path / "disk/s.git")
