@@ -7,6 +7,7 @@ Other values do not compete with it if they have another unit (756건 beside 24,
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from itertools import combinations
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from evaluator.benchmarks.scoring.quantity_sets import is_among, is_rounding, sa
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
     DENIED_AFTER,
+    MAX_OTHERS,
     is_bare,
     is_compared,
     is_in_expression,
@@ -83,14 +85,17 @@ def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wa
     """
     if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(_names_year(quantity) for quantity in wanted):
         return False
-    if len(scan(text)) > MAX_VALUES:
+    if len(scan(text)) > MAX_VALUES or len(_stated_years(text)) > 1 + MAX_OTHERS:
         return False
     mentions = list(_mentions(question, without_compared_brackets(text), asked, wanted))
     if len(wanted) == 2:
         mentions = [mention for mention in mentions if not _is_of_both(mention.quantity, wanted)]
     if len(wanted) == 1 and mentions:
         mentions = _without_working(question, text, mentions, wanted[0])
-        mentions = _about_question(mentions)
+        about = _about_question(mentions)
+        if _is_table(mentions, [mention for mention in mentions if mention not in about]):
+            return False
+        mentions = about
     is_stated = len(wanted) > 1 or any(mention.is_stated for mention in mentions)
     return is_stated and same_quantities(wanted, [mention.quantity for mention in mentions])
 
@@ -124,6 +129,25 @@ def _about_question(mentions: Sequence[Mention]) -> list[Mention]:
     """
     own = max((mention.words for mention in mentions), key=len)
     return [mention for mention in mentions if mention.always_competes or not mention.words < own]
+
+
+def _stated_years(text: str) -> set[int | Decimal]:
+    """Return the years of the sentences of a text, without those of its lists."""
+    years: set[int | Decimal] = set()
+    for match in _SENTENCE.finditer(text):
+        if _is_statement(match[0]):
+            years.update(stated.quantity.value for stated in scan(match[0]) if stated.quantity.unit == "년")
+    return years
+
+
+def _is_table(mentions: Sequence[Mention], others: Sequence[Mention]) -> bool:
+    """Return whether the values that are left out are a table, in sentences or in a list that no sentence concludes from.
+
+    Else an answer that says all rows of a page would be right whatever is asked.
+    """
+    stated = {mention.quantity for mention in others if mention.is_stated}
+    listed = {mention.quantity for mention in others if not mention.is_stated}
+    return len(stated) > MAX_OTHERS or (len(listed) > MAX_OTHERS and not mentions[-1].is_stated)
 
 
 def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> Iterator[Mention]:

@@ -11,6 +11,7 @@ from evaluator.benchmarks.scoring.chart_text import (
     ELSEWHERE,
     FUNCTION_WORD,
     MAX_LENGTH,
+    MAX_ROWS,
     SENTENCE_END,
     folded,
     names_another,
@@ -138,7 +139,8 @@ def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -
         return committed
     shared = [stems_of(sentence) & stems_of(question) for sentence in sentences]
     best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
-    if _CONCLUDES.search(sentences[-1]) or len(shared[best]) <= len(shared[-1]):
+    is_table = sum(bool(re.search(r"\d", sentence)) for sentence in sentences) > MAX_ROWS
+    if is_table or _CONCLUDES.search(sentences[-1]) or len(shared[best]) <= len(shared[-1]):
         return [sentences[-1]]
     is_about_others = bool(_ABOUT_OTHERS.search(sentences[-1])) and not _ABOUT_OTHERS.search(question)
     is_answered = is_about_others or names_another(answer, sentences[best])

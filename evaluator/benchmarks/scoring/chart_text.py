@@ -6,7 +6,7 @@ import unicodedata
 from evaluator.benchmarks.scoring.names import COUNTRIES, MONTHS, SPELLINGS, one_form
 from evaluator.benchmarks.scoring.numerals import in_digits
 
-MAX_CLAUSES = 10  # of a sentence that gives values of several subjects
+MAX_ROWS = 4  # whose values a response may say besides and with the answer; with more it is a table
 MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
 # After a marker, and in a box.
 ANSWER = re.compile(
@@ -60,7 +60,7 @@ def main_part(passage: str, has_answer: re.Pattern[str]) -> str:
 def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
     """Return the clause with some content that alone has words of the question, or the whole passage."""
     clauses = [clause for clause in _CLAUSE_END.split(passage) if content.search(clause)]
-    if not 1 < len(clauses) <= MAX_CLAUSES or ASKS_TO_COMPARE.search(question):
+    if not 1 < len(clauses) <= MAX_ROWS or ASKS_TO_COMPARE.search(question):
         return passage
     subjects = [re.split(r"\d", clause)[0] for clause in clauses]
     for texts in (subjects, clauses):

@@ -11,6 +11,7 @@ from itertools import pairwise
 from evaluator.benchmarks.scoring.quantities import TIMES, Quantity, Stated, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
 
+MAX_OTHERS = 3  # values of other rows that an answer may say beside its own; with more it is a table
 MAX_MARKERS = 50  # markers, conclusions or clauses of an answer
 MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
 
@@ -105,7 +106,7 @@ def clause_of(question: str, sentence: str, asked: Sequence[Quantity], wanted: S
     if len(wanted) != 1 or ASKS_TO_COMPARE.search(question):
         return sentence
     clauses = [clause for clause in _CLAUSE_END.split(sentence) if without(quantities(clause), asked)]
-    if not 1 < len(clauses) <= MAX_MARKERS:
+    if not 1 < len(clauses) <= 1 + MAX_OTHERS:
         return sentence
     shared = [shared_words(clause, question) for clause in clauses]
     own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
@@ -186,7 +187,7 @@ def _of_asked_year(
         if year.quantity.unit == "년" and following.quantity.unit != "년" and is_beside:
             by_year.setdefault(year.quantity.value, []).append(following.quantity)
     own = by_year.get(years.pop(), [])
-    return own[0] if len(own) == 1 and len(by_year) > 1 else None
+    return own[0] if len(own) == 1 and 1 < len(by_year) <= 1 + MAX_OTHERS else None
 
 
 def is_compared(sentence: str, stated: Stated) -> bool:
@@ -226,7 +227,7 @@ def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Q
 
 def _of_subject(question: str, sentence: str, found: Sequence[Stated]) -> list[Stated]:
     """Return the one value whose subject the question names, or all: 부상자 in "사망자 2,916명, 부상자 291,608명"."""
-    if not 1 < len(found) <= MAX_MARKERS:
+    if not 1 < len(found) <= 1 + MAX_OTHERS:
         return list(found)
     subjects = [SUBJECT.search(sentence, max(0, stated.start - 20), stated.start) for stated in found]
     named = [

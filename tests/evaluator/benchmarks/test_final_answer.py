@@ -468,3 +468,29 @@ def test_strict_rules_take_linear_time(output: str) -> None:
 )
 def test_chart_match_reads_texts_values_lists_and_letters(kind: int, gold: str, output: str, right: bool) -> None:
     assert strict_chart_answers.strict_match(kind, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "서울은 120개소, 부산은 300개소, 대구는 400개소, 인천은 500개소, 광주는 510개소, 대전은 520개소입니다.",
+        "서울은 120개소입니다. 부산은 300개소입니다. 대구는 400개소입니다. 인천은 500개소입니다. 광주는 510개소입니다.",
+        "서울은 120개소이고, 부산은 300개소이며, 대구는 400개소이고, 인천은 500개소이며, 광주는 510개소입니다.",
+        "2016년 110개소, 2017년 120개소, 2018년 130개소, 2019년 140개소, 2020년 300개소, 2021년 310개소입니다.",
+        "- 서울: 120개소\n- 부산: 300개소\n- 대구: 400개소\n- 인천: 500개소\n- 광주: 510개소",
+    ],
+)
+def test_answer_that_says_all_rows_of_a_table_is_wrong(output: str) -> None:
+    assert not strict_match("2020년 부산의 병원 수는 몇 개소입니까?", "300개소", output)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Germany has 12 plants. France has 15 plants. Spain has 17 plants. Italy has 19 plants. Poland has 21 plants.",
+        "Germany has 12 plants and France has 15 and Spain has 17 and Italy has 19 and Poland has 21.",
+        "Germany: 12\nFrance: 15\nSpain: 17\nItaly: 19\nPoland: 21",
+    ],
+)
+def test_response_that_says_all_rows_of_a_chart_is_wrong(output: str) -> None:
+    assert not strict_chart_answers.strict_match(72, "15", output, "How many plants does France have?")
