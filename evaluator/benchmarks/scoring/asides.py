@@ -262,6 +262,8 @@ def _is_of_another_label(question: str, before: str) -> bool:
 
 def _is_of_another_year(sentence: str, stated: Stated, asked: Sequence[Quantity]) -> bool:
     """Return whether the last year before a value is not the one that the question names."""
+    if _CHANGE.match(sentence, stated.end):  # since another year
+        return False
     years = {one.value for one in asked if one.unit == "년"}
     before = [one for one in scan(sentence) if one.end <= stated.start]
     named = [one.quantity.value for one in before if one.quantity.unit == "년" or _is_year_in_english(sentence, one)]

@@ -80,7 +80,7 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
     """Return whether a passage, both in one form, says that a name is the answer."""
     if folded(name) == folded(passage):
         return True
-    letters = re.escape(name)
+    letters = r"\s(?:the\s)?".join(map(re.escape, name.split()))  # East Asia and (the) Pacific
     if len(name) >= MIN_COMPOUND and name.isalpha():  # Health care
         letters = r"[\s-]?".join(name)
     every = list(re.finditer(rf"(?<![a-z0-9.]){letters}(?![a-z0-9]|[.,]\d)", passage))

@@ -17,7 +17,7 @@ BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\w\U0001f300-\U0001faff])|\n+")
 # Begins a sentence about another time or other rows than the answer's, unless the question names that time too.
 ELSEWHERE = re.compile(
-    r"(?:(?:all )?the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|meanwhile|later|earlier|previously"
+    r"(?:(?:all )?the (?:remaining|rest|others?|remainder)|(?:all )?others?|after(?:wards?| that)|before that|by (?:contrast|comparison)|in (?:contrast|comparison)|for comparison|they are followed|meanwhile|later|earlier|previously"
     r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
     re.IGNORECASE,
 )

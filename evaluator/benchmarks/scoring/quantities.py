@@ -147,8 +147,8 @@ _LATEX_WORDS = (
 _LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
 # Words that give a quantity its sense. After 로 or 으로 stands the level that was reached, which has none.
 _SENSES = {
-    "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|적자|손실|decreas|declin|drop|fall|fell|shr[aiu]nk|contract(?:ed|ion)|lower\b",
-    "+": r"증가|증액|상승|늘|확대|올라|올랐|높아|흑자|성장|increas|rise|rose|grew|growth|higher\b",
+    "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|낮[습다은게]|적[습다은게었]|적자|손실|decreas|declin|drop|fall|fell|shr[aiu]nk|contract(?:ed|ion)|lower\b",
+    "+": r"증가|증액|상승|늘|확대|올라|올랐|높아|높[습다은게]|많[습다은게]|많았|흑자|성장|increas|rise|rose|grew|growth|higher\b",
     "이상": r"이상", "이하": r"이하", "미만": r"미만", "초과": r"초과",
 }  # fmt: skip
 _SENSE_AFTER = re.compile(

@@ -40,6 +40,7 @@ _POLARITY = re.compile(
 # What an answer without yes or no concludes.
 _VERDICT = re.compile(
     r"\b(?:statement|claim|assertion) is (?:(?P<false>not|false|incorrect|wrong|untrue)|correct|true|right)"
+    r"|\bis indeed\b"
     r"|\b(?:so|therefore|thus|hence),?\s(?:it|they|the [a-z]+) (?:did|does|do|is|was|were|are|has|have)(?P<not>\snot|n't)\b",
     re.IGNORECASE,
 )
