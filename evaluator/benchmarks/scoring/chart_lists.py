@@ -20,6 +20,7 @@ from evaluator.benchmarks.scoring.stated_answer import EITHER
 # Lists.
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
 _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
+_CONTRAST = re.compile(r",\s(?:while|whereas)\b", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]+,[^*\n]+|[^*\n]+\sand\s[^*\n]+)\*\*")  # a list in bold
 _BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)
@@ -29,6 +30,7 @@ _ITEM_WORD = re.compile(
 )
 _VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
 _OTHER_ITEM = re.compile(r"(?:(?<=[a-z,;]\s)|(?<=\n)\s*)[A-Z][A-Za-z]+|\d+(?![\d%])")
+_FIRST_ITEM = re.compile(r"\A\W*([A-Za-z]+)(?=,\W*,)")  # left before removed items: May, June
 _EXTRA_ITEM = re.compile(
     r",\s*(?:and|&)\s+(?!finally|lastly|then)[a-z]\w*\s*(?:[.(]|$)"
 )  # left when the items are removed: and basketball.
@@ -67,6 +69,8 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     part of an item of the answer, and then separates none.
     """
     response = _without_excluded(answer, response)
+    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(response)[1:]):
+        response = response.replace(sentence, "")
     if EITHER.search(response) or re.search(r"\b(?:not|none|neither)\b", response, re.IGNORECASE):
         return
     marked = [str(match[1]) for match in [*BOXED.finditer(response), *ANSWER.finditer(response)] if match[1].strip()]
@@ -78,6 +82,9 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     readings = {text, _PREDICATE.sub("", text)}
     if text.count(":") == 1:
         readings.add(text.partition(":")[2])
+    if contrast := _CONTRAST.search(text):
+        text = text[: contrast.start()]
+        readings.update({text, _PREDICATE.sub("", text)})
     if lead := _LIST_LEAD.match(text):
         readings.add(text[lead.end() :])
     if mentioned := _in_order_of_mention(question, answer, text):
@@ -103,13 +110,12 @@ def _without_excluded(answer: str, response: str) -> str:
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
     items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
-    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(text)):
-        text = text.replace(sentence, "")
     lower = american(text.casefold())
     places = [re.search(rf"(?<!\w){re.escape(item)}(?![a-z\d])", lower) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
     rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [*_OTHER_ITEM.findall(rest), *COUNTRY_NAME.findall(rest)]
+    names += _FIRST_ITEM.findall(rest)
     if not re.search(r"\d", answer):  # numbers are values of items
         names = [name for name in names if not name.strip().isdigit()]
     others = [name for name in names if name.strip().casefold() not in one_form(question).casefold()]

@@ -26,7 +26,7 @@ _ASIDE = re.compile(
     r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|(?:up|down)(?:\s(?:by\s)?[\d.,]+\s?%?)? from|ahead of|along with|together with|in addition to|for a total|because|since|as)\b|,\s*(?:with|which|when|where|making|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
 )
 DENIAL = re.compile(
-    r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
+    r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$|아니|아닙"
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
 _WORD_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing|es|s)$")
