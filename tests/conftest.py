@@ -5,7 +5,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -118,12 +118,16 @@ def environment(settings: Settings) -> dict[str, str]:
     return environment_of(settings)
 
 
-@pytest.fixture
-def settings_here(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the same settings in this process, for commands that are called in it."""
+def set_here(monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]) -> None:
+    """Set the settings of an environment in this process, for commands that are called in it."""
     for name, value in environment.items():
         if name.startswith("HANNUN_"):
             monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def settings_here(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    set_here(monkeypatch, environment)
 
 
 @pytest.fixture

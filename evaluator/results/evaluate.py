@@ -49,11 +49,10 @@ def evaluate(
     prompts = [prompt for own in asked.values() for prompt in own]
     sampled = evenly_spaced(items, -(-task.latency_samples // len(asked[items[0].id])))
     sample_ids = frozenset(prompt.id for item in sampled for prompt in asked[item.id])
+    sampled_ids = [item.id for item in sampled]
     prepare = partial(_prepare, task, job_dir, prompts, sample_ids)
     job = prepare()
     ids = {key: [job.ids[prompt.id] for prompt in own] for key, own in asked.items()}
-    # The batches of a remote server cannot be changed from here, and each answer costs money.
-    max_changes = 1.0 if task.remote else task.max_score_changes
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
     bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
@@ -63,10 +62,19 @@ def evaluate(
             elapsed = _ask(task, job, answered, len(sample_ids), on_progress, stop)
         on_progress("score", len(prompts), len(prompts))
         batch_size = int(job.environment()["batch_size"])
-        allowed = 1.0 if batch_size == 1 else max_changes
-        sampled_ids = [item.id for item in sampled]
+        # The batches of a remote server cannot be changed from here, and each answer costs money.
+        max_changes = 1.0 if task.remote or batch_size == 1 else task.max_score_changes
         scored = run_limited(
-            score_answers, job.folder, task.benchmark, bare, ids, sampled_ids, elapsed, allowed, task.cache, stop=stop
+            score_answers,
+            job.folder,
+            task.benchmark,
+            bare,
+            ids,
+            sampled_ids,
+            elapsed,
+            max_changes,
+            task.cache,
+            stop=stop,
         )
         if not scored.varies:
             break

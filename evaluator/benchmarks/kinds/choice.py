@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evaluator.benchmarks.base import QUESTION, Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, constant_answer
@@ -121,6 +121,18 @@ class ChoiceCard(Card):
     histogram_note: Text | None = LETTER_NOTE
 
 
+class Asked(NamedTuple):
+    """The right letter and the choices of one rotation, in the order of their letters."""
+
+    letter: str
+    choices: list[str]
+
+    @classmethod
+    def in_order(cls, choices: Sequence[str], order: Sequence[int]) -> "Asked":
+        """Return what is asked if the choices, of which the first is right, are listed in this order of their places."""
+        return cls(LETTERS[order.index(0)], [choices[place] for place in order])
+
+
 class Choice(Benchmark):
     """Base class of choice benchmarks. A subclass declares the prompt and, if it differs, the published rule."""
 
@@ -189,15 +201,14 @@ class Choice(Benchmark):
 
     def gold_output(self, item: Item) -> str | None:
         """Return the right letter, or None if it depends on the rotation."""
-        return None if self.rotates else self._gold_letters(item)[0]
+        return None if self.rotates else self._asked(item)[0].letter
 
     def prompts(self, item: Item) -> list[Prompt]:
         prompts: list[Prompt] = []
-        for rotation in range(self._rotations):
-            choices = [item.choices[place] for place in choice_order(item, rotation)]
+        for rotation, asked in enumerate(self._asked(item)):
             lines = [
                 fill(self.choice_line, letter=letter, choice=choice)
-                for letter, choice in zip(LETTERS, choices, strict=True)
+                for letter, choice in zip(LETTERS, asked.choices, strict=True)
             ]
             text = fill(self.prompt, question=item.question, choices="".join(lines))
             prompt_id = f"{item.id}#{rotation}" if self.rotates else item.id
@@ -205,12 +216,12 @@ class Choice(Benchmark):
         return prompts
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        return self._score(item, self._gold_letters(item), answers)
+        return self._score(item, self._asked(item), answers)
 
-    def _score(self, item: Item, golds: Sequence[str], answers: Sequence[Answer]) -> Score:
+    def _score(self, item: Item, asked: Sequence[Asked], answers: Sequence[Answer]) -> Score:
+        golds = [one.letter for one in asked]
         matches = [self.published_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
-        texts = self._texts(item)
-        given = [asserted_letter(answer.text, choices) for answer, choices in zip(answers, texts, strict=False)]
+        given = [asserted_letter(answer.text, one.choices) for answer, one in zip(answers, asked, strict=True)]
         em = sum(matches) / len(matches)
         # The score has one status: the first one of the rotations that is not "ok".
         worst = next((answer for answer in answers if answer.status != "ok"), answers[0])
@@ -225,10 +236,7 @@ class Choice(Benchmark):
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
         """Score items that were asked once, in their first order. Without choices, `answer` is the right letter."""
-        return [
-            self._score(item, self._gold_letters(item)[:1], [answer])
-            for item, answer in zip(items, answers, strict=True)
-        ]
+        return [self._score(item, self._asked(item)[:1], [answer]) for item, answer in zip(items, answers, strict=True)]
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         """Count the chosen letters, `-` if none is clear. The counts reveal a model that prefers one letter."""
@@ -239,17 +247,12 @@ class Choice(Benchmark):
     def _rotations(self) -> int:
         return len(LETTERS) if self.rotates else 1
 
-    def _texts(self, item: Item) -> list[list[str]]:
-        """Return the texts of the choices in each rotation, in the order of their letters."""
+    def _asked(self, item: Item) -> list[Asked]:
+        """Return what each rotation asks. Without choices, the item was asked once, with the letter that was right then."""
         if not item.choices:
-            return [choices_in_question(item.question)]
-        return [[item.choices[place] for place in choice_order(item, rotation)] for rotation in range(self._rotations)]
-
-    def _gold_letters(self, item: Item) -> list[str]:
-        """Return the right letter in each rotation."""
-        if not item.choices:
-            return [item.answer.upper()]
-        return [LETTERS[choice_order(item, rotation).index(0)] for rotation in range(self._rotations)]
+            return [Asked(item.answer.upper(), choices_in_question(item.question))]
+        orders = [choice_order(item, rotation) for rotation in range(self._rotations)]
+        return [Asked.in_order(item.choices, order) for order in orders]
 
 
 def _place(letter: str) -> int:

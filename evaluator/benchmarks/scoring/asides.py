@@ -13,23 +13,25 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.contradictions import labels_of
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, scan
-from evaluator.benchmarks.scoring.quantity_sets import is_among, is_rounding, same_quantities
+from evaluator.benchmarks.scoring.quantity_sets import has_any, has_unit_of, is_among, is_rounding, same_quantities
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
     DENIED_AFTER,
     MAX_OTHERS,
+    RANGE_AFTER,
+    SENTENCE,
     is_bare,
     is_compared,
     is_in_expression,
     is_label,
     is_year,
+    names_year,
     shared_words,
     without_compared_brackets,
 )
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place, superlative
 
 MAX_VALUES = 20  # of an answer; one with more is a table
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
 _IS_STATEMENT = re.compile(r"(?:[다요음임됨함]|감소|증가|상승|하락|기록|차지)[\s.!)\]\"'”’]*$|(?:[A-Za-z]+\s){3}")
 _PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로)$")
 _IN_LIST = re.compile(r"\s*[-•·|*]")
@@ -62,7 +64,6 @@ _COMPARED_BEFORE = re.compile(
 )
 _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|by|from|the)\s$", re.IGNORECASE)
 _RANGE_BEFORE = re.compile(r"\d\s?[~∼–-]\s?$")
-_RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
 
 
 class Mention(NamedTuple):
@@ -83,7 +84,7 @@ def gives_value_and_more(question: str, text: str, asked: Sequence[Quantity], wa
         asked: the quantities of the question
         wanted: the quantities of the gold answer
     """
-    if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(_names_year(quantity) for quantity in wanted):
+    if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(map(names_year, wanted)):
         return False
     if len(scan(text)) > MAX_VALUES or len(_stated_years(text)) > 1 + MAX_OTHERS:
         return False
@@ -104,10 +105,6 @@ def _is_of_both(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
     """Return whether a quantity is the sum or the difference of the two wanted ones, and none of them."""
     one, other = wanted
     return not is_among(quantity, wanted) and quantity.value in (one.value + other.value, abs(one.value - other.value))
-
-
-def _names_year(quantity: Quantity) -> bool:
-    return quantity.unit == "년" and is_year(quantity.value)
 
 
 def _without_working(question: str, text: str, mentions: Sequence[Mention], result: Quantity) -> list[Mention]:
@@ -134,7 +131,7 @@ def _about_question(mentions: Sequence[Mention]) -> list[Mention]:
 def _stated_years(text: str) -> set[int | Decimal]:
     """Return the years of the sentences of a text, without those of its lists."""
     years: set[int | Decimal] = set()
-    for match in _SENTENCE.finditer(text):
+    for match in SENTENCE.finditer(text):
         if _is_statement(match[0]):
             years.update(stated.quantity.value for stated in scan(match[0]) if stated.quantity.unit == "년")
     return years
@@ -152,13 +149,13 @@ def _is_table(mentions: Sequence[Mention], others: Sequence[Mention]) -> bool:
 
 def _mentions(question: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> Iterator[Mention]:
     """Yield the values of a text that compete to be the answer, sentence by sentence."""
-    sentences = [match[0] for match in _SENTENCE.finditer(text)]
+    sentences = [match[0] for match in SENTENCE.finditer(text)]
     operands: list[Quantity] = []
     for sentence in sentences:
         operands += [stated.quantity for stated in scan(sentence) if is_in_expression(sentence, stated)]
     for sentence in sentences:
         is_about_place = superlative(sentence)[0] and not superlative(question)[0]
-        if is_about_another_place(question, sentence) or (is_about_place and not _has_any(sentence, wanted)):
+        if is_about_another_place(question, sentence) or (is_about_place and not has_any(sentence, wanted)):
             continue
         yield from _mentions_of_sentence(question, sentence, asked, wanted, [*asked, *operands])
 
@@ -187,12 +184,8 @@ def _mentions_of_sentence(
             continue
         words = _shared_words(sentence[position : stated.start], question)
         position = stated.end
-        is_in_range = bool(_RANGE_BEFORE.search(sentence[: stated.start]) or _RANGE_AFTER.match(sentence, stated.end))
+        is_in_range = bool(_RANGE_BEFORE.search(sentence[: stated.start]) or RANGE_AFTER.match(sentence, stated.end))
         yield Mention(stated.quantity, words, is_alone or is_in_range, is_stated)
-
-
-def _has_any(sentence: str, wanted: Sequence[Quantity]) -> bool:
-    return any(is_among(stated.quantity, wanted) for stated in scan(sentence))
 
 
 def _shared_words(text: str, question: str) -> frozenset[str]:
@@ -211,10 +204,10 @@ def _is_of_another_kind(sentence: str, stated: Stated, asked: Sequence[Quantity]
     if is_label(sentence, stated, asked, wanted) or _is_year_in_english(sentence, stated):
         return True
     unit = stated.quantity.unit
-    if not unit and (end := _RANGE_AFTER.match(sentence, stated.end)):  # 15~29세
+    if not unit and (end := RANGE_AFTER.match(sentence, stated.end)):  # 15~29세
         following = next((one for one in scan(sentence) if one.end > end.end()), None)
         unit = following.quantity.unit if following else ""
-    return bool(unit) and not any(Quantity(1, unit).agrees(Quantity(1, one.unit)) for one in wanted)
+    return not has_unit_of(unit, wanted)
 
 
 def _is_year_in_english(sentence: str, stated: Stated) -> bool:

@@ -17,7 +17,6 @@ from evaluator.benchmarks.scoring.chart_text import (
 from evaluator.benchmarks.scoring.names import NUMBERS, one_form
 from evaluator.benchmarks.scoring.stated_answer import EITHER
 
-# Lists.
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
 _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
 _CONTRAST = re.compile(r",\s(?:while|whereas)\b", re.IGNORECASE)

@@ -73,12 +73,14 @@ def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
 
 def names_another(answer: str, passage: str) -> bool:
     """Return whether an answer is a month or a country, and a passage, in one form, names only others."""
-    for names in (_MONTH_NAME, COUNTRY_NAME):
-        wanted = set(names.findall(one_form(answer)))
-        given = set(names.findall(passage))
-        if wanted and given and wanted.isdisjoint(given):
-            return True
-    return False
+    return any(names_only_others(names, one_form(answer), passage) for names in (_MONTH_NAME, COUNTRY_NAME))
+
+
+def names_only_others(names: re.Pattern[str], known: str, text: str) -> bool:
+    """Return whether a text has such names, and none of those that a known text has."""
+    wanted = set(names.findall(known))
+    given = set(names.findall(text))
+    return bool(wanted and given) and wanted.isdisjoint(given)
 
 
 def words_of(text: str) -> set[str]:
@@ -92,8 +94,8 @@ def stems_of(text: str) -> set[str]:
 
 def american(text: str) -> str:
     """Return a text in lower case in American spelling."""
-    for british, american in SPELLINGS.items():
-        text = text.replace(british, american)
+    for british, spelling in SPELLINGS.items():
+        text = text.replace(british, spelling)
     return text
 
 

@@ -11,7 +11,6 @@ from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, sca
 
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
 _BASE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")
-# Values.
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much)\b|\b(?:price|cost|amount|number|value|population|average|total|sales|revenue)\b",
     re.IGNORECASE,

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
+from evaluator.benchmarks.scoring.named_values import LATIN_SENTENCE, names_in
 from evaluator.benchmarks.scoring.names import places_in
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
-from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among
+from evaluator.benchmarks.scoring.quantity_sets import distinct, has_any, is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUES, SUBJECT
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
-MAX_NAME_WORDS = 3  # of the name beside the value of a gold answer
 MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter
 _ASKS_NAME_AND_VALUE = re.compile(
     r"(?:어디|무엇|누구|어느 [가-힣]+)(?:이며|이고|인지|인가요?[,\s]+그리고)|(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)"
@@ -54,17 +54,6 @@ _LABEL = re.compile(
 _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
 _ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
 _RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
-# Asks for the one that is the most, the first or the only one, and for its value.
-_ASKS_WHICH_AND_VALUE = re.compile(
-    r"(?:가장|제일|최[고대저소]|번째|1위|처음|넘은|유일|더\s(?:많|높|크|큰|적|낮|작)).*(?:[가-힣](?:과|와)\s|(?:어디|무엇|누구|언제|어느 [가-힣]+)(?:이며|이고|인지|인가,|,))"
-)
-_ASKS_TO_CHOOSE = re.compile(r"[과와]\s.*\s중\s")  # 부가가치세와 소득세 중
-_LABELS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단계"}  # units of names: 2021년, 60대
-_RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
-_JOINT = r"(?:[\s·,&]|및)*"
-_JOINTS = re.compile(r"[\s·,&]|및")
-_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|으로|로|의)$")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
 _BOUND_AFTER = re.compile(
@@ -104,13 +93,9 @@ def _is_runner_up(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives the gold value only to what comes next, and the question asks for the first."""
     if not _ASKS_FIRST.search(question) or _RUNNER_UP.search(question):
         return False
-    sentences = [match[0] for match in _SENTENCE.finditer(plain(output))]
-    giving = [sentence for sentence in sentences if _has_any(sentence, quantities(gold)[-1:])]
+    sentences = [match[0] for match in LATIN_SENTENCE.finditer(plain(output))]
+    giving = [sentence for sentence in sentences if has_any(sentence, quantities(gold)[-1:])]
     return bool(giving) and all(map(_RUNNER_UP.match, giving))
-
-
-def _has_any(text: str, wanted: Sequence[Quantity]) -> bool:
-    return any(is_among(quantity, wanted) for quantity in quantities(text))
 
 
 def _other_place(known: str, output: str) -> bool:
@@ -216,42 +201,6 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
     before = text[: stated[0].start] if stated else ""
     names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
     return all(names_in(name, output) for name in names if len(name) > 1 and name not in question)
-
-
-def gives_name(name: str, value: str, output: str) -> bool:
-    """Return whether an output has a name in a sentence that has its value too, or in the sentence before that."""
-    sentences = [match[0] for match in _SENTENCE.finditer(plain(output))]
-    wanted = quantities(value)
-    places = [place for place, sentence in enumerate(sentences) if _has_any(sentence, wanted)]
-    return any(names_in(name, "".join(sentences[max(0, place - 1) : place + 1])) for place in places)
-
-
-def names_in(name: str, output: str) -> bool:
-    """Return whether an output has a name, or the place that it is the name of in another form."""
-    places = places_in(name)
-    has_place = bool(places) and places <= places_in(output)
-    if decade := re.fullmatch(r"(\d)0대", name):
-        name = f"{name}|{decade[1]}0~{decade[1]}9세"
-        return re.search(rf"(?<!\d)(?:{name})", re.sub(r"\s?[∼–-]\s?", "~", output)) is not None
-    words = [re.escape(word) for word in _JOINTS.split(name) if word]
-    return has_place or re.search(rf"(?<![가-힣A-Za-z\d]){_JOINT.join(words)}", output) is not None
-
-
-def name_beside_value(question: str, gold: str) -> tuple[str, str]:
-    """Return the name and the value of a gold answer such as `인천 24.5%` or `20~29세 369천 명` to a question that asks for both.
-
-    The name is "" if there is none.
-    """
-    text = plain(gold)
-    stated = scan(text)
-    if not stated or not _ASKS_WHICH_AND_VALUE.search(question):
-        return "", gold
-    name = re.sub(r"(?:이며|이고)$", "", text[: stated[-1].start].strip(" ,:("))
-    labels = all(one.quantity.unit in _LABELS or _RANGE_AFTER.match(text, one.end) for one in stated[:-1])
-    is_chosen = name not in question or bool(_ASKS_TO_CHOOSE.search(question))
-    is_short = 0 < len(name.split()) <= MAX_NAME_WORDS
-    is_name = labels and is_short and is_chosen and not _IS_PHRASE.search(name)
-    return (name, text[stated[-1].start :]) if is_name else ("", gold)
 
 
 def _other_base(gold: str, output: str) -> bool:

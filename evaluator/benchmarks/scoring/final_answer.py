@@ -13,17 +13,19 @@ from decimal import Decimal
 from itertools import islice, pairwise
 
 from evaluator.benchmarks.scoring.asides import gives_value_and_more
-from evaluator.benchmarks.scoring.contradictions import (
-    ASKS_YEAR,
-    gives_name,
-    is_unsure,
-    means_another,
-    name_beside_value,
-    swapped_share,
-)
+from evaluator.benchmarks.scoring.contradictions import ASKS_YEAR, is_unsure, means_another, swapped_share
+from evaluator.benchmarks.scoring.named_values import gives_name, name_beside_value
 from evaluator.benchmarks.scoring.numerals import factor_of
 from evaluator.benchmarks.scoring.quantities import RATIO, Quantity, Stated, plain, quantities, scan
-from evaluator.benchmarks.scoring.quantity_sets import digits, distinct, is_among, is_rounding, same_quantities, without
+from evaluator.benchmarks.scoring.quantity_sets import (
+    digits,
+    distinct,
+    has_unit_of,
+    is_among,
+    is_rounding,
+    same_quantities,
+    without,
+)
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
     BECAUSE,
@@ -31,12 +33,13 @@ from evaluator.benchmarks.scoring.sentence_values import (
     EQUATION,
     MAX_MARKERS,
     MAX_VALUES,
+    SENTENCE,
     clause_of,
     in_sentence,
     is_bare,
     is_compared,
     is_label,
-    is_year,
+    names_year,
     shared_words,
     without_compared_brackets,
     without_working,
@@ -58,7 +61,6 @@ _CONCLUSION = re.compile(
 )
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
 _PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it has an equation
 _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
@@ -140,7 +142,7 @@ def _years_of_values(question: str, wanted: Sequence[Quantity]) -> list[Quantity
     """Return the gold years that only say when a value was so, which an answer may leave out."""
     if ASKS_YEAR.search(question) or all(quantity.unit == "년" for quantity in wanted):
         return []
-    return [quantity for quantity in wanted if quantity.unit == "년" and is_year(quantity.value)]
+    return list(filter(names_year, wanted))
 
 
 def _differences(wanted: Sequence[Quantity]) -> list[Quantity]:
@@ -213,7 +215,7 @@ def _explicit_passages(
         passage = _passage_after(text, match.end())
         if has_value(passage) and ("\n" not in match[0] or is_bare(passage)):
             marked.append(passage)
-    sentences = [match[0] for match in _SENTENCE.finditer(text) if match[0].strip()]
+    sentences = [match[0] for match in SENTENCE.finditer(text) if match[0].strip()]
     places = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
     of_kind = [place for place in places if _has_kind(sentences[place], wanted)]
     places = of_kind or places
@@ -238,12 +240,7 @@ def _explicit_passages(
 
 def _has_kind(sentence: str, wanted: Sequence[Quantity]) -> bool:
     """Return whether a sentence has a value that could be a wanted one by its unit."""
-    units = [quantity.unit for quantity in wanted]
-    return any(_may_be(stated.quantity.unit, units) for stated in scan(sentence))
-
-
-def _may_be(unit: str, units: Sequence[str]) -> bool:
-    return not unit or any(Quantity(1, unit).agrees(Quantity(1, other)) for other in units)
+    return any(has_unit_of(stated.quantity.unit, wanted) for stated in scan(sentence))
 
 
 def _unmarked_count(sentences: Sequence[str]) -> int:
@@ -294,13 +291,13 @@ def _overlap(sentence: str, question: str) -> int:
 
 def _passage_after(text: str, start: int) -> str:
     """Return the text after a marker, which ends at `start`: the rest of its sentence or, if empty, the next one."""
-    passages = (match[0] for match in _SENTENCE.finditer(text, start))
+    passages = (match[0] for match in SENTENCE.finditer(text, start))
     return next((passage for passage in passages if re.search(r"\w", passage)), "")
 
 
 def _alternatives(text: str, passage: str) -> Iterator[str]:
     """Yield the sentences after a passage that name another candidate: "또는 505천 명입니다"."""
-    for match in _SENTENCE.finditer(text, text.rindex(passage) + len(passage)):
+    for match in SENTENCE.finditer(text, text.rindex(passage) + len(passage)):
         if _ALTERNATIVE.match(match[0]) or is_bare(match[0]):
             yield match[0]
 
@@ -320,7 +317,7 @@ def _total_of_parts(text: str) -> Quantity | None:
     """Return the value that is the sum of all others in a text, unless the text lists candidates or computes it by an equation."""
     if "=" in text or EQUATION.search(text):
         return None
-    bare = sum(is_bare(match[0]) for match in islice(_SENTENCE.finditer(text), MAX_MARKERS))
+    bare = sum(is_bare(match[0]) for match in islice(SENTENCE.finditer(text), MAX_MARKERS))
     return None if bare > 1 else _total(scan(text))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring.choices import LETTERS
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_WORDS_BESIDE = 15  # the text of a choice in the last sentence of an answer
@@ -122,7 +123,7 @@ def choices_in_question(question: str) -> list[str]:
     """Return the choices that a question lists as `A. …` to at most `D. …`, or an empty list."""
     rest = _CHOICE_IN_QUESTION.split(question)[1:]
     letters = "".join(rest[::2])
-    return [text.strip() for text in rest[1::2]] if letters and "ABCD".startswith(letters) else []
+    return [text.strip() for text in rest[1::2]] if letters and LETTERS.startswith(letters) else []
 
 
 def _letter_of_text(text: str, choices: Sequence[str]) -> str | None:
@@ -137,7 +138,7 @@ def _letter_of_text(text: str, choices: Sequence[str]) -> str | None:
     named = [place for place, words in enumerate(texts) if words and re.search(rf"\b{words}(?![a-z\d])", last)]
     if len(named) != 1 or len(last.split()) - len(texts[named[0]].split()) > MAX_WORDS_BESIDE:
         return None
-    return "ABCD"[named[0]]
+    return LETTERS[named[0]]
 
 
 def _words_of(text: str) -> str:

@@ -1,6 +1,7 @@
 """Write names that have several common forms in one: months, places, periods and English numbers."""
 
 import re
+from functools import lru_cache
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
@@ -101,6 +102,7 @@ _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
 _KNOWN = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=64)  # the rule compares the same few texts again and again
 def one_form(text: str) -> str:
     """Return a text with dates, names, ages, periods and open ranges in the form in which they are compared."""
     text = _MONTH.sub(_month, text)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from evaluator.benchmarks.scoring.quantities import Quantity
+from evaluator.benchmarks.scoring.quantities import Quantity, scan
 
 
 def without(some: Sequence[Quantity], others: Sequence[Quantity]) -> list[Quantity]:
@@ -31,6 +31,16 @@ def is_among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
         if quantity.agrees(other):
             return True
     return False
+
+
+def has_any(text: str, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a text that `plain` has returned has one of the wanted quantities."""
+    return any(is_among(stated.quantity, wanted) for stated in scan(text))
+
+
+def has_unit_of(unit: str, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a unit agrees with that of a wanted quantity, as no unit does with any."""
+    return not unit or any(Quantity(1, unit).agrees(Quantity(1, other.unit)) for other in wanted)
 
 
 def is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:

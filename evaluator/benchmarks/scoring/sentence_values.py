@@ -15,6 +15,8 @@ MAX_OTHERS = 3  # values of other rows that an answer may say beside its own; wi
 MAX_MARKERS = 50  # markers, conclusions or clauses of an answer
 MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
 
+SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
+RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
 _BARE = re.compile(
     r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=≈≒])*"
 )  # what may surround a value in a sentence that has nothing else
@@ -256,7 +258,7 @@ def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
 def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
     """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
     value, unit, _ = stated.quantity
-    if unit != "년" and wanted and all(other.unit == "년" and is_year(other.value) for other in wanted):
+    if unit != "년" and wanted and all(map(names_year, wanted)):
         return unit != "" or not is_year(value)  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False
@@ -266,7 +268,7 @@ def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: S
         return True
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True
-    if unit == "년" and is_year(value):
+    if names_year(stated.quantity):
         years = {other.value for other in asked if other.unit == "년"}
         return len(years) != 1 or value in years
     if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, stated.end):
@@ -274,6 +276,11 @@ def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: S
     return 0 <= value < 1000 and bool(
         unit in _LABEL_UNITS or (unit in ("", "분", "호") and _ORDINAL.match(sentence, stated.end - (unit == "분")))
     )
+
+
+def names_year(quantity: Quantity) -> bool:
+    """Return whether a quantity is a year, and not a duration or an age."""
+    return quantity.unit == "년" and is_year(quantity.value)
 
 
 def is_year(value: int | Decimal) -> bool:

@@ -22,7 +22,7 @@ from evaluator.benchmarks.scoring.chart_answers import (
 from evaluator.benchmarks.scoring.chart_lists import same_list
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_passages import answer_is_value, answering_passages
-from evaluator.benchmarks.scoring.chart_text import ANSWER, BOXED, COUNTRY_NAME, MAX_LENGTH, folded
+from evaluator.benchmarks.scoring.chart_text import ANSWER, BOXED, COUNTRY_NAME, MAX_LENGTH, folded, names_only_others
 from evaluator.benchmarks.scoring.chart_values import readable, same_value
 from evaluator.benchmarks.scoring.letters import asserted_letter, asserted_letters, choices_in_question
 from evaluator.benchmarks.scoring.names import one_form
@@ -75,9 +75,8 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
 
 def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
     """Return whether a question names countries, and a passage only others."""
-    asked = set(COUNTRY_NAME.findall(one_form(question)))
-    given = set(COUNTRY_NAME.findall(passage))
-    return bool(asked and given) and asked.isdisjoint(given) and not COUNTRY_NAME.search(one_form(answer))
+    asks_for_country = bool(COUNTRY_NAME.search(one_form(answer)))
+    return not asks_for_country and names_only_others(COUNTRY_NAME, one_form(question), passage)
 
 
 def _passage_matches(question_type: int, question: str, answer: str, passage: str) -> bool:

@@ -39,7 +39,7 @@ from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from submissions.texts.errors import StoreError
-from tests.conftest import environment_of, settings_in
+from tests.conftest import environment_of, set_here, settings_in
 from tests.evaluator.worker.test_loop import submit
 
 QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
@@ -75,9 +75,7 @@ def books(installation: Path, models_dir: Path, tmp_path_factory: pytest.TempPat
 
 
 def set_in_environment(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    for name, value in {**environment_of(settings), "HANNUN_FRESH_N": "40"}.items():
-        if name.startswith("HANNUN_"):
-            monkeypatch.setenv(name, value)
+    set_here(monkeypatch, environment_of(settings) | {"HANNUN_FRESH_N": "40"})
 
 
 @pytest.fixture
