@@ -8,34 +8,52 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+import time
 
 GRACE_SECONDS = 10.0  # from SIGTERM to SIGKILL
+POLL_SECONDS = 0.05
 
 
 def main(command: list[str]) -> int:
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())  # before the start, so that no signal leaves the server behind
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
-    def end_process_group() -> None:
-        for stop_signal in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(child.pid, stop_signal)
-            except ProcessLookupError:
-                return
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(GRACE_SECONDS)  # SIGKILL follows even if it has exited, because its children may still run
-
-    def end_when_stdin_closes() -> None:
+    def stop_when_stdin_closes() -> None:
         while os.read(0, 1024):
             pass
-        end_process_group()
+        stop.set()
 
-    # In a thread, because a handler runs within `child.wait()` below, which holds a lock that it would wait for.
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end_process_group).start())
-    threading.Thread(target=end_when_stdin_closes, daemon=True).start()
+    def end_on_stop() -> None:
+        stop.wait()
+        _end_group(child.pid)
+
+    for watch in (stop_when_stdin_closes, end_on_stop):
+        threading.Thread(target=watch, daemon=True).start()
     code = child.wait()
-    end_process_group()  # The command has exited; end the children that it left running.
+    _end_group(child.pid)  # The command has exited; end the children that it left running.
     return code if code >= 0 else 1
+
+
+def _end_group(group: int) -> None:
+    """Ask all processes of a group to end, and kill those that have not ended after the grace period."""
+    if not _signal_group(group, signal.SIGTERM):
+        return
+    deadline = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < deadline:
+        if not _signal_group(group, 0):
+            return
+        time.sleep(POLL_SECONDS)
+    _signal_group(group, signal.SIGKILL)
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Send a signal to a process group. Return whether it has processes. Signal 0 only asks."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -21,12 +21,13 @@ T = TypeVar("T")
 FILES_PER_COMMIT = 500
 VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # state of running evaluations, not copied
 HUB_FILE = ".gitattributes"  # the Hub adds it to every dataset
+OTHER_CONTENT = "is not what the source has, and may be newer: name an empty place, or delete the copy and begin again"
 
 
 def copy_store(source: str, target: str, settings: Settings) -> int:
-    """Copy a store and return its number of files. An interrupted copy is continued.
+    """Copy a store and return its number of files. An interrupted copy is continued, and no file of the target is replaced.
 
-    Raises StoreError if the target has other files or the copy would be incomplete.
+    Raises StoreError if the target has other files or other contents, or if the copy would be incomplete.
     """
     _check_places(source, target)
     if _is_git(source):
@@ -55,6 +56,9 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
     there = {path for path in private.paths("") if not path.startswith(VOLATILE)}
     if others := sorted(there.difference(paths)):
         raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")
+    for path in sorted(there):
+        if private.read(path) != files.read(path):
+            raise StoreError(f"{target}: {path} {OTHER_CONTENT}")
     copied = 0
     for path in _with_progress(paths):
         try:
@@ -62,10 +66,10 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
         except KeyError:  # the file was deleted meanwhile
             continue
         copied += 1
-        if path not in there or private.read(path) != content:
+        if path not in there:
             private.write(path, content)
         if private.read(path) != content:
-            raise StoreError(f"{target}: {path} differs from the source; run migrate again")
+            raise StoreError(f"{target}: {path} differs from the source; stop the board and the workers, then run migrate again")
     return copied
 
 
@@ -73,8 +77,12 @@ def _copy_git(store: Store, target: str, settings: Settings) -> int:
     copy = open_store(target, settings)
     snapshot = store.snapshot()
     paths = [path for path in snapshot.files if path != HUB_FILE]
-    if other := [path for path in copy.snapshot().files if path not in snapshot.files and path != HUB_FILE]:
+    there = copy.snapshot()
+    if other := [path for path in there.files if path not in snapshot.files and path != HUB_FILE]:
         raise StoreError(f"{target} already has other records ({other[0]}): name an empty store")
+    for path in paths:
+        if path in there.files and not unchanged(there, path, store.read(path, snapshot.head)):
+            raise StoreError(f"{target}: {path} {OTHER_CONTENT}")
     for start in _with_progress(range(0, len(paths), FILES_PER_COMMIT)):
         contents = {path: store.read(path, snapshot.head) for path in paths[start : start + FILES_PER_COMMIT]}
         transact(copy, partial(_add_missing, contents))

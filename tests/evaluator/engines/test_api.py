@@ -98,6 +98,18 @@ def test_server_process_ends_with_its_owner(tmp_path: Path) -> None:
     assert all(map(_ends, pids))
 
 
+def test_server_process_gives_children_time_to_end(tmp_path: Path) -> None:
+    """A server that exits at once must not cost its children the grace period, in which they write what they hold."""
+    saved = tmp_path / "saved"
+    child = f"trap 'sleep 0.5; echo done > {saved}; exit' TERM; echo ready; while :; do sleep 0.1; done"
+    command = [sys.executable, "-m", "evaluator.engines.server_process", "bash", "-c", f"({child}) & sleep 600"]
+    guard = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert guard.stdout is not None and guard.stdout.readline() == "ready\n"
+    guard.terminate()
+    guard.communicate(timeout=30)
+    assert saved.read_text() == "done\n"
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

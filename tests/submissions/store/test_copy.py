@@ -89,6 +89,29 @@ def test_copy_store_rejects_target_with_erased_name(tmp_path: Path, settings: Se
         copy_store(private.url, copy, settings)
 
 
+def test_copy_store_never_replaces_newer_files(
+    store: Store, private: PrivateStore, settings: Settings, tmp_path: Path
+) -> None:
+    """Somebody repeats the command after the copy has been in use for a while."""
+    store.commit({"queue/one.json": b"old", "queue/two.json": b"2"}, store.head(), "Write")
+    private.write("details.key", b"old")
+    target = str(tmp_path / "copy.git")
+    copy_store(store.url, target, settings)
+    copy = open_store(target)
+    copy.commit({"queue/one.json": b"newer", "queue/two.json": None}, copy.head(), "Use")
+    head = copy.head()
+    with pytest.raises(StoreError, match="queue/one.json is not what the source has"):
+        copy_store(store.url, target, settings)
+    assert copy.head() == head
+    private_copy = PrivateStore(str(tmp_path / "copy"))
+    copy_store(private.url, private_copy.url, settings)
+    private_copy.write("details.key", b"newer")
+    private.write("another", b"1")
+    with pytest.raises(StoreError, match="details.key is not what the source has"):
+        copy_store(private.url, private_copy.url, settings)
+    assert private_copy.read("details.key") == b"newer" and private_copy.paths("") == ["details.key"]
+
+
 def test_copy_store_rejects_nested_target(private: PrivateStore, settings: Settings) -> None:
     private.write("details.key", b"x")
     for target in (private.url, f"{private.url}/backup", f"file://{private.url}/"):
