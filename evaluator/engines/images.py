@@ -6,6 +6,7 @@ whose name ends in .png.
 
 import base64
 import io
+import struct
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,6 +26,10 @@ MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 PLAIN_MODES = ("RGB", "L")
 DECODERS = 4  # threads that check pictures
 DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")  # grey with more than 8 bits
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+PNG_CHUNK = struct.Struct(">I4s")  # length and kind, before the content
+PNG_CHECKSUM = 4  # bytes after the content
+PNG_TAGS = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")  # chunks that Pillow takes an orientation from
 # Raised by Pillow for some broken files.
 BROKEN_ERRORS = (SyntaxError, EOFError, IndexError, TypeError, KeyError, ArithmeticError)
 
@@ -148,10 +153,34 @@ def _as_png(image: Image.Image) -> bytes:
 def _orientation(image: Image.Image) -> int:
     """Return how an image is stored, as an EXIF orientation from 1 to 8. Broken tags count as 1, upright."""
     try:
-        value = image.getexif().get(ORIENTATION, 1)
+        value = _tags(image).get(ORIENTATION, 1)
     except (*BROKEN_ERRORS, OSError, ValueError):
         return 1
     return value if value in range(1, 9) else 1
+
+
+def _tags(image: Image.Image) -> Image.Exif:
+    """Return the EXIF tags of an image.
+
+    For tags that may follow its pixels, Pillow decodes a PNG. Few have such tags, so we look before.
+    """
+    if image.format == "PNG" and not _has_late_tags(Path(image.filename)):  # type: ignore[attr-defined]
+        return Image.Image.getexif(image)
+    return image.getexif()
+
+
+def _has_late_tags(png: Path) -> bool:
+    """Return whether a PNG file has tags after its pixels. Only the heads of its chunks are read."""
+    after_pixels = False
+    with png.open("rb") as file:
+        file.seek(len(PNG_SIGNATURE))
+        while len(head := file.read(PNG_CHUNK.size)) == PNG_CHUNK.size:
+            length, kind = PNG_CHUNK.unpack(head)
+            if after_pixels and kind in PNG_TAGS:
+                return True
+            after_pixels = after_pixels or kind == b"IDAT"
+            file.seek(length + PNG_CHECKSUM, io.SEEK_CUR)
+    return False
 
 
 def _open(path: Path) -> Image.Image:

@@ -16,8 +16,8 @@ from leaderboard.data.ranking import RankedRow
 from leaderboard.facts.register import Number
 from submissions.records.index_rows import BoardRow
 
-# A lone sign or a number is not a formula.
 KST = timezone(timedelta(hours=9), "KST")  # as the pages show dates
+# A lone sign or a number is not a formula.
 HARMLESS = re.compile(r"[+-]|[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
 FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
 LINE = tuple("\t\r\n")  # start a new cell or row
@@ -40,7 +40,7 @@ def rows_to_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> by
     writer = csv.DictWriter(buffer, columns, lineterminator="\r\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _escape_formula(value) for name, value in row.items()})
+        writer.writerow({name: _escape_formulas(value) for name, value in row.items()})
     return buffer.getvalue().encode("utf-8-sig")
 
 
@@ -150,9 +150,14 @@ def _metric_names(benchmark: str) -> list[str]:
     return [metric.name for metric in BENCHMARKS[benchmark].metrics]
 
 
-def _escape_formula(value: Any) -> Any:
-    if not isinstance(value, str) or HARMLESS.fullmatch(value):
-        return value
+def _escape_formulas(value: Any) -> Any:
+    """Escape each part of a text that a spreadsheet may take for a cell: in many countries, cells end at semicolons."""
+    return ";".join(map(_escape_formula, value.split(";"))) if isinstance(value, str) else value
+
+
+def _escape_formula(cell: str) -> str:
+    if HARMLESS.fullmatch(cell):
+        return cell
     # Spreadsheets skip spaces, control characters and format characters such as the byte-order mark.
-    begins = next((n for n, c in enumerate(value) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
-    return f"'{value}" if value.startswith(LINE) or value[begins:].startswith(FORMULA) else value
+    begins = next((n for n, c in enumerate(cell) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
+    return f"'{cell}" if cell.startswith(LINE) or cell[begins:].startswith(FORMULA) else cell

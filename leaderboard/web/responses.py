@@ -23,7 +23,8 @@ def revalidated(
     `name` is the file name of a download.
     """
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
-    if f'"{tag}"' in request.headers.get("If-None-Match", ""):
+    known = request.headers.get("If-None-Match", "")  # tags of the client's copies, or * for any copy
+    if known.strip() == "*" or f'"{tag}"' in known:
         return Response(status_code=304, headers=headers)
     if name:
         headers["Content-Disposition"] = f'attachment; filename="{name}"'

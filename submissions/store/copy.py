@@ -69,7 +69,9 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
         if path not in there:
             private.write(path, content)
         if private.read(path) != content:
-            raise StoreError(f"{target}: {path} differs from the source; stop the board and the workers, then run migrate again")
+            raise StoreError(
+                f"{target}: {path} differs from the source; stop the board and the workers, then run migrate again"
+            )
     return copied
 
 

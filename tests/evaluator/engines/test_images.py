@@ -3,12 +3,15 @@
 import base64
 import io
 import json
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngImageFile
 
 from evaluator.core.data_types import Prompt
 from evaluator.engines.images import ORIENTATION, fitted_size, image_urls, load_image
@@ -112,6 +115,25 @@ def test_turned_picture_is_upright_everywhere(orientation: int, kind: str, budge
     _, decoded = sent(path, budget)
     assert decoded.getexif().get(ORIENTATION, 1) not in range(2, 9), "a server has nothing to turn"
     assert np.array_equal(np.asarray(upright), np.asarray(decoded.convert("RGB")))
+
+
+def test_tags_after_pixels_turn_a_png(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[ORIENTATION] = 6
+    path = saved(tmp_path, "plain")
+    width, height, _ = fitted_size(path, 10**6)
+    body = b"eXIf" + exif.tobytes().removeprefix(b"Exif\0\0")
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    content = path.read_bytes()
+    end = content.rindex(b"IEND") - 4
+    path.write_bytes(content[:end] + chunk + content[end:])
+    assert fitted_size(path, 10**6)[:2] == load_image(path).size == (height, width)
+
+
+def test_size_of_png_needs_no_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path, "plain")
+    monkeypatch.setattr(PngImageFile, "load", lambda self: pytest.fail("the pixels were decoded"))
+    assert fitted_size(path, 10**6)[:2] == SIZE
 
 
 @pytest.mark.parametrize(("kind", "name"), [("JPEG", "a.png"), ("PNG", "a.jpg"), ("JPEG", "a"), ("TIFF", "a.png")])

@@ -275,6 +275,11 @@ def test_csv_escapes_what_only_begins_like_number(text: str) -> None:
     assert "'" in rows_to_csv([{"cell": text}], ["cell"]).decode("utf-8-sig").splitlines()[1]
 
 
+def test_csv_escapes_formulas_after_semicolons() -> None:
+    evil = "cc-by; =1+1;-3;@name"
+    assert "cc-by;' =1+1;-3;'@name" in rows_to_csv([{"cell": evil}], ["cell"]).decode("utf-8-sig")
+
+
 @pytest.mark.parametrize(
     "start", [*FORMULA, *LINE, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="]
 )

@@ -100,14 +100,14 @@ def test_copy_store_never_replaces_newer_files(
     copy = open_store(target)
     copy.commit({"queue/one.json": b"newer", "queue/two.json": None}, copy.head(), "Use")
     head = copy.head()
-    with pytest.raises(StoreError, match="queue/one.json is not what the source has"):
+    with pytest.raises(StoreError, match=r"queue/one\.json is not what the source has"):
         copy_store(store.url, target, settings)
     assert copy.head() == head
     private_copy = PrivateStore(str(tmp_path / "copy"))
     copy_store(private.url, private_copy.url, settings)
     private_copy.write("details.key", b"newer")
     private.write("another", b"1")
-    with pytest.raises(StoreError, match="details.key is not what the source has"):
+    with pytest.raises(StoreError, match=r"details\.key is not what the source has"):
         copy_store(private.url, private_copy.url, settings)
     assert private_copy.read("details.key") == b"newer" and private_copy.paths("") == ["details.key"]
 
