@@ -28,7 +28,9 @@ def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLI
     if seed in dict(sets):
         return []
     chosen: list[Pair] = []
-    known = [figure for published in sets for figure in _figures(seed, *published)]
+    known: list[Pair] = []
+    for published, n in sets:
+        known += _figures(seed, published, n, len(known))
     random_of(seed, "memory").shuffle(known)
     count = min(most, sum(len(figure.rows[0]) for figure in known)) // 2 * 2
     for figure in known:
@@ -39,13 +41,16 @@ def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLI
     return chosen
 
 
-def _figures(seed: str, published: str, n: int) -> Iterator[Pair]:
-    """Yield the figures of a published set, each with other numbers and the questions that have other answers then."""
+def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
+    """Yield the figures of a published set, each with other numbers and the questions that have other answers then.
+
+    `before` is the number of figures of other published sets, whose names they must not get.
+    """
     secret = random_of(seed, "memory", published).getrandbits(128)  # nobody can draw these numbers without the seed
     for pair in pairs_of(published, n):
         # The topic and the layout of the published figure, with other values.
         shown, *others = (facts_of(published, pair.number, f"{secret:x}-{copy}") for copy in range(3))
-        figure = replace(shown, number=~pair.number)  # so that its name differs from that of the seed's own figure
+        figure = replace(shown, number=~(before + pair.number))  # so that no figure of the seed's own has its name
         asked = {question.text: question for question in questions(shown)}
         rows: list[Row] = []
         for first, second in zip(*pair.rows, strict=True):

@@ -278,6 +278,13 @@ def test_memory_items_ask_published_questions_about_other_numbers() -> None:
     assert not any(set(by_question[0][question]) == set(by_question[1][question]) for question in shared)
 
 
+def test_memory_items_of_several_published_sets_have_their_own_names() -> None:
+    rows = [row for figure in memory_figures("one", 1000, (SAMPLE, ("another", 60))) for row in figure.rows[0]]
+    alone = [row for figure in memory_figures("one", 1000, (SAMPLE,)) for row in figure.rows[0]]
+    assert len({row["id"] for row in rows}) == len(rows) > len(alone)
+    assert {row["id"] for row in alone} < {row["id"] for row in rows}
+
+
 @pytest.mark.parametrize(
     ("value", "unit", "number"),
     [("342.1", "천 명", "342100"), ("1280", "억 원", "128000000000"), ("463.8", "GWh", "463.8"), ("0", "건", "0")],
