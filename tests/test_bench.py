@@ -34,13 +34,9 @@ def test_every_part_has_small_sizes() -> None:
     assert set(SMALL) == set(bench.PARTS)
 
 
-LONG = ("board", "engines", "memory", "overhead")  # they start boards, load models and train one
-
-
 @pytest.mark.model
-@pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=pytest.mark.faults if part in LONG else ()) for part in SMALL]
-)
+@pytest.mark.faults
+@pytest.mark.parametrize("part", SMALL)
 def test_part_runs(part: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for module, sizes in SMALL[part]:
         for name, value in sizes.items():

@@ -434,6 +434,7 @@ def test_worker_uses_server_and_falls_back(
     key = submitted(capsys, "zoo/qwen2", "--precision", "float32")
     row, result = evaluated(zoo_settings.model_copy(update={"server": SERVE}), store)[key]
     assert (row.server, result.config.engine, row.precision) == ("transformers", "api", "float32")
+    assert "server_context" not in result.environment, "the server does not reduce it"
     build(zoo_settings, "llama3")
     key = submitted(capsys, "zoo/llama3")
     broken = zoo_settings.model_copy(update={"server": f"{sys.executable} -c 'raise SystemExit(3)' {{model}} {{port}}"})

@@ -199,7 +199,8 @@ def test_run_refuses_rows_without_embedded_images(
     environment |= {"HANNUN_DATA_ABROAD": '["ko-vqa"]', "HANNUN_WORK_DIR": str(tmp_path / "work")}
     data = f"hf://datasets/org/{case['name']}"
     command = ["-m", "evaluator", "run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--data", data]
-    for _ in range(2):  # nothing of the first try is taken for complete by the second
+    tries = 2 if case is CASES[0] else 1  # nothing of the first try is taken for complete by the second
+    for _ in range(tries):
         done = python(*command, "--out", str(tmp_path / "out"), environment=environment)
         line = done.stderr.strip().splitlines()[-1]
         assert done.returncode == 2 and "Traceback" not in done.stderr

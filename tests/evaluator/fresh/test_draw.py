@@ -84,14 +84,21 @@ def test_shuffled_rows_reveal_nothing_of_other_seeds() -> None:
     assert same < 0.4, "about a quarter, by chance"
 
 
-def test_draw_set_has_size_and_readable_images(tmp_path: Path) -> None:
-    draw_set("size", tmp_path / "set", 200)
-    items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
-    assert len(items) == 200
-    known = sum(item.buckets["twin"] == "variant" for item in items)
-    assert known in (8, 10) and sum(item.buckets["twin"] == "twin" for item in items) == (200 - known) / 2
-    assert {item.buckets["version"] for item in items} == set(VERSIONS)
-    for item in items:
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Item]:
+    """Return the items of a set of 120 questions."""
+    folder = tmp_path_factory.mktemp("drawn") / "set"
+    draw_set("a secret", folder, 120)
+    return BENCHMARKS["ko-fresh"].load(folder)
+
+
+def test_draw_set_has_size_and_readable_images(drawn: list[Item]) -> None:
+    assert len(drawn) == 120
+    known = sum(item.buckets["twin"] == "variant" for item in drawn)
+    assert known == 6 == sum("published" in item.extra for item in drawn)
+    assert sum(item.buckets["twin"] == "twin" for item in drawn) == (120 - known) / 2
+    assert {item.buckets["version"] for item in drawn} == set(VERSIONS)
+    for item in drawn:
         assert len(item.images) == (2 if item.buckets["layout"] == "two_pages" else 1)
         for path in item.images:
             with Image.open(path) as image:
@@ -294,21 +301,12 @@ def test_amount_reads_what_spoken_writes(value: str, unit: str, number: str) -> 
     assert amount("중학교") is None
 
 
-def test_set_has_even_number_of_memory_items(tmp_path: Path) -> None:
-    draw_set("a secret", tmp_path / "set", 120)
-    items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
-    known = [item for item in items if item.buckets["twin"] == "variant"]
-    assert len(items) == 120 and len(known) == 6 == sum("published" in item.extra for item in items)
-
-
-def test_memory_is_difference_between_published_and_held_back_answers(tmp_path: Path) -> None:
-    draw_set("a secret", tmp_path / "set", 120)
+def test_memory_is_difference_between_published_and_held_back_answers(drawn: list[Item]) -> None:
     bench = BENCHMARKS["ko-fresh"]
-    items = bench.load(tmp_path / "set")
 
     def memory(answer: Callable[[Item], str]) -> float:
-        answered = [[Answer(item.id, f"정답: {answer(item).partition(' (±')[0]}", "ok", 0.0)] for item in items]
-        return bench.aggregate(bench.score(items, answered))["memorised"]
+        answered = [[Answer(item.id, f"정답: {answer(item).partition(' (±')[0]}", "ok", 0.0)] for item in drawn]
+        return bench.aggregate(bench.score(drawn, answered))["memorised"]
 
     # Not 1 and -1, because a published answer may be within the tolerance of one that is held back.
     assert memory(lambda item: item.extra.get("published", ("",))[0]) >= 0.5
