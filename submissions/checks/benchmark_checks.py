@@ -1,6 +1,7 @@
 """Check a model against one benchmark, and check the options it is submitted with."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from jinja2 import TemplateError
 
@@ -8,22 +9,28 @@ from submissions.checks.report import NotCheckableError, run_check
 from submissions.hub_models.model_facts import MAX_TEMPLATE, ModelFacts
 from submissions.hub_models.template_renderer import environment
 from submissions.records.check import Check
-from submissions.records.registry import Registry
+from submissions.records.registry import CHAT_ENGINE, Registry
 from submissions.texts.check_names import CheckName
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
 
 
 def benchmark_checks(facts: ModelFacts, benchmark: str, registry: Registry) -> Iterator[Check]:
-    """Run the checks that tell whether a model can answer a benchmark's questions, and yield their outcomes."""
+    """Run the checks that tell whether a model can answer a benchmark's questions, and yield their outcomes.
+
+    If the model cannot take the benchmark's inputs, its template and its context do not matter, so they are not checked.
+    """
     checks = [(CheckName.INPUTS, check_inputs)]
-    checks += [(CheckName.TEMPLATE, _check_template)] if facts.engine == "chat" else []
-    checks += [(CheckName.CONTEXT, _check_context)]
+    if facts.engine == CHAT_ENGINE:
+        checks.append((CheckName.TEMPLATE, _check_template))
+    checks.append((CheckName.CONTEXT, _check_context))
     for name, run in checks:
-        if check := run_check(name, lambda run=run: run(facts, benchmark, registry), benchmark):  # type: ignore[misc]
-            yield check
-            if name == CheckName.INPUTS and check.refusal:
-                return
+        check = run_check(name, partial(run, facts, benchmark, registry), benchmark)
+        if check is None:
+            continue
+        yield check
+        if name == CheckName.INPUTS and check.refusal:
+            return
 
 
 def check_inputs(facts: ModelFacts, benchmark: str, registry: Registry) -> str:
@@ -49,9 +56,11 @@ def _check_template(facts: ModelFacts, benchmark: str, registry: Registry) -> st
         raise RefusedError(RefusalCode.TEMPLATE_FAILS, facts.template_fault)
     if facts.template_drops == "question":
         raise RefusedError(RefusalCode.TEMPLATE_DROPS_QUESTION)
-    if facts.template_drops and registry.benchmarks[benchmark].inputs == "image":
+    if facts.template_drops == "image" and registry.benchmarks[benchmark].inputs == "image":
         raise RefusedError(RefusalCode.TEMPLATE_DROPS_IMAGE)
-    return f"warning: it writes {facts.template_begins[:40]!r} before the first token" if facts.template_begins else ""
+    if facts.template_begins:
+        return f"warning: it writes {facts.template_begins[:40]!r} before the first token"
+    return ""
 
 
 def _check_context(facts: ModelFacts, benchmark: str, registry: Registry) -> str:

@@ -7,6 +7,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -120,17 +121,18 @@ def check_repository(
 ) -> Report:
     """Run every check on a repository that was already read."""
     model = _Model(repository, registry, max_bytes, is_approved)
-    outcomes = {name: run_check(name, lambda run=run: run(model)) for name, run in MODEL_CHECKS.items()}  # type: ignore[misc]
-    checks = tuple(check for check in outcomes.values() if check)
-    runnable = not any(check.refusal or check.skipped for check in checks if check.name in _REQUIRED)
-    return Report(repository.model_id, model.facts() if runnable else None, checks)
+    outcomes = [run_check(name, partial(run, model)) for name, run in MODEL_CHECKS.items()]
+    checks = tuple(check for check in outcomes if check)
+    required = [check for check in checks if check.name in _REQUIRED]
+    is_runnable = not any(check.refusal or check.skipped for check in required)
+    return Report(repository.model_id, model.facts() if is_runnable else None, checks)
 
 
 def inspect_repository(repository: Repository, registry: Registry, *, trust_code: bool = False) -> ModelFacts:
     """Return the facts of a model. Raises RefusedError if it cannot be run."""
-    model = _Model(repository, registry, 0, lambda *_: trust_code)
+    model = _Model(repository, registry, max_bytes=0, is_approved=lambda *_: trust_code)  # the size is not checked here
     for name in _REQUIRED:
-        check = run_check(name, lambda run=MODEL_CHECKS[name]: run(model))  # type: ignore[misc]
+        check = run_check(name, partial(MODEL_CHECKS[name], model))
         if check and check.refusal:
             raise RefusedError(check.refusal, check.detail)
     return model.facts()
@@ -163,16 +165,26 @@ def inspect_folder(
 
 def _unreadable(model_id: str, refused: RefusedError) -> Report:
     """Return the report for an unreadable repository: checks before the failure passed, later ones are skipped."""
-    check_by_code = {RefusalCode.MALFORMED_ID: CheckName.ID, RefusalCode.NO_BASE: CheckName.BASE}
-    failed = check_by_code.get(refused.code, CheckName.PUBLIC)
-    before = {CheckName.ID: [], CheckName.PUBLIC: [CheckName.ID]}.get(failed, [CheckName.ID, CheckName.PUBLIC])
-    after = [name for name in MODEL_CHECKS if name not in (*before, failed, *_OPTIONAL)]
+    if refused.code == RefusalCode.MALFORMED_ID:
+        passed: list[CheckName] = []
+        failed = CheckName.ID
+    elif refused.code == RefusalCode.NO_BASE:
+        passed = [CheckName.ID, CheckName.PUBLIC]
+        failed = CheckName.BASE
+    else:
+        passed = [CheckName.ID]
+        failed = CheckName.PUBLIC
+    skipped = [name for name in MODEL_CHECKS if name not in (*passed, failed, *_OPTIONAL)]
     checks = (
-        *(Check(name) for name in before),
+        *(Check(name) for name in passed),
         Check(failed, refused.code, refused.detail),
-        *(Check(name, skipped=True) for name in after),
+        *(Check(name, skipped=True) for name in skipped),
     )
     return Report(model_id, None, checks)
+
+
+# The functions below that take a `_Model` are the checks that MODEL_CHECKS lists. `run_check` describes what they return and
+# raise.
 
 
 def _id(model: _Model) -> str:
@@ -197,8 +209,10 @@ def _base(model: _Model) -> str:
     initialisation = settings.get("init_lora_weights")
     if isinstance(initialisation, str) and any(c.isdigit() for c in initialisation):
         raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {initialisation[:50]}")
-    patterns = settings.get("rank_pattern")
-    ranks = [settings.get("r"), *(patterns.values() if isinstance(patterns, dict) else ())]
+    ranks = [settings.get("r")]
+    rank_by_module = settings.get("rank_pattern")
+    if isinstance(rank_by_module, dict):
+        ranks += rank_by_module.values()
     if not all(isinstance(rank, int) and 0 < rank <= MAX_RANK for rank in ranks):
         raise RefusedError(RefusalCode.ADAPTER_KIND, f"r must be from 1 to {MAX_RANK:,}")
     return f"{base.model_id}@{base.revision[:8]}"
@@ -222,17 +236,20 @@ def _weights(model: _Model) -> str:
 def _check_adapter(repository: Repository) -> None:
     """Check by the names and shapes of the weights that an adapter is whole and fits its base model.
 
-    Whether every weight finds its place is known only when both are loaded, because libraries rename weights.
+    A LoRA adapter adds a product of two small matrices to a weight of its base model: `lora_B` (output width × rank) times
+    `lora_A` (rank × input width). DoRA, a variant, also has a vector of magnitudes for each weight. Whether every weight finds its place is known only when both are loaded, because libraries rename weights.
     """
     if repository.base is None:
         return
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
     own = repository.shapes
     of_base = repository.base.shapes
-    modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}
+    modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}  # with an adapted weight
     if not modules:
         raise RefusedError(RefusalCode.ADAPTER_NAMES, "lora_A")
-    wanted = ["lora_B.weight", *(["lora_magnitude_vector"] if settings.get("use_dora") else [])]
+    wanted = ["lora_B.weight"]
+    if settings.get("use_dora"):
+        wanted.append("lora_magnitude_vector")
     for module in sorted(modules):
         for part in wanted:
             if f"{module}.{part}" not in own and f"{module}.{part}.weight" not in own:
@@ -247,13 +264,15 @@ def _check_adapter(repository: Repository) -> None:
 
 def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
     """Return how the shapes of an adapter's module contradict each other or the weight of the base, or ""."""
-    down, up = (own.get(f"{module}.lora_{part}.weight", ()) for part in "AB")
+    down = own.get(f"{module}.lora_A.weight", ())
+    up = own.get(f"{module}.lora_B.weight", ())
     if len(down) != 2 or len(up) != 2:  # of a convolution, or named in another way
         return ""
     if down[0] != up[1]:
         return f"lora_A {down[0]} × {down[1]}, lora_B {up[0]} × {up[1]}"
     # Libraries rename the start of a weight's name, so only its end is compared: layers.0.self_attn.q_proj.weight.
-    ending = f".{'.'.join(module.split('.')[-4:])}.weight"
+    last_parts = module.split(".")[-4:]
+    ending = f".{'.'.join(last_parts)}.weight"
     found = [shape for name, shape in of_base.items() if f".{name}".endswith(ending) and len(shape) == 2]
     if found and (up[0], down[1]) not in found:
         return f"{up[0]} × {down[1]} ≠ {found[0][0]} × {found[0][1]}"
@@ -283,9 +302,9 @@ def _check_headers(repository: Repository) -> None:
 
 
 def _size(model: _Model) -> str:
-    parts = [part.sizes_to_fetch for part in (model.repository, model.repository.base) if part]
-    size = sum(sum(fetched.values()) for fetched in parts)
-    files = max(map(len, parts))
+    sizes_by_part = [part.sizes_to_fetch for part in (model.repository, model.repository.base) if part]
+    size = sum(sum(sizes.values()) for sizes in sizes_by_part)
+    files = max(map(len, sizes_by_part))
     if size > model.max_bytes:
         raise RefusedError(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {model.max_bytes / 1e9:,.1f} GB")
     if files > MAX_DOWNLOADED_FILES:
@@ -294,12 +313,13 @@ def _size(model: _Model) -> str:
 
 
 def _config(model: _Model) -> str:
-    headers = [header for header in model.full_model.headers.values() if header]
     values = model.full_model.config.values
-    if headers and (found := describe_excess_size(values, parameters_of(model.full_model))):
+    has_readable_weights = any(model.full_model.headers.values())  # otherwise _weights reports it
+    if has_readable_weights and (found := describe_excess_size(values, parameters_of(model.full_model))):
         raise RefusedError(RefusalCode.CONFIG_SIZES, found)
     for name in sorted(PROCESSORS & model.full_model.settings_files.keys()):
-        if found := describe_excess_image_setting(json_or_empty(name, model.full_model.settings_files)):
+        settings = json_or_empty(name, model.full_model.settings_files)
+        if found := describe_excess_image_setting(settings):
             raise RefusedError(RefusalCode.CONFIG_SIZES, f"{name}: {found}")
     return model.full_model.config.model_type[:200]
 
@@ -312,21 +332,41 @@ def _architecture(model: _Model) -> str:
             return model_type[:200]  # _code checks the rest
     except RefusedError:
         raise NotCheckableError from None
-    known = architectures()
-    engine = model.registry.engine_for(names)
     extractive_names = [name for name in names if "ForQuestionAnswering" in name]
-    if extractive_names and model_type in (*known["extractive"], *known["not_extractive"]):
-        runs = known["extractive"].get(model_type)
-        if runs not in extractive_names:
-            reason = known["not_extractive"].get(model_type) or f"{extractive_names[0][:100]}, not {runs}"
-            raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
-    elif not extractive_names and engine != CHAT_ENGINE:
+    if extractive_names:
+        _check_extractive(model_type, extractive_names)
+    elif model.registry.engine_for(names) == CHAT_ENGINE:
+        _check_chat(model_type, names)
+    else:
         return model_type[:200]  # the engine that claims its classes need not use transformers
-    elif extractive_names or not any(model_type in known[kind] for kind in ("image", "text")):
-        raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
-    elif names and not any(map(_is_chat_class, names)):
-        raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
-    return f"{model_type}, transformers {known['transformers']}"
+    return f"{model_type}, transformers {architectures()['transformers']}"
+
+
+def _check_extractive(model_type: str, class_names: list[str]) -> None:
+    """Raise RefusedError if transformers cannot run an extractive model, which marks the answer in a given page.
+
+    `class_names` are those of its question-answering classes.
+    """
+    known = architectures()
+    if model_type not in known["extractive"] and model_type not in known["not_extractive"]:
+        raise _unsupported(model_type)
+    runs = known["extractive"].get(model_type)
+    if runs not in class_names:
+        reason = known["not_extractive"].get(model_type) or f"{class_names[0][:100]}, not {runs}"
+        raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
+
+
+def _check_chat(model_type: str, class_names: list[str]) -> None:
+    """Raise RefusedError if transformers cannot run a model as a chat model."""
+    known = architectures()
+    if model_type not in known["image"] and model_type not in known["text"]:
+        raise _unsupported(model_type)
+    if class_names and not any(map(_is_chat_class, class_names)):
+        raise RefusedError(RefusalCode.NOT_CHAT, class_names[0][:100])
+
+
+def _unsupported(model_type: str) -> RefusedError:
+    return RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {architectures()['transformers']}")
 
 
 def _is_chat_class(name: str) -> bool:
@@ -354,9 +394,10 @@ def _tokenizer(model: _Model) -> str:
         raise NotCheckableError from None
     sizes = {**model.full_model.sizes, **model.repository.sizes}
     names = {name for name, size in sizes.items() if size}
+    empty_names = sizes.keys() - names
     found = sorted(name for name in names if name in TOKENIZERS or name.endswith((".model", ".tiktoken")))
-    if empty := sorted(name for name in sizes.keys() - names if name in TOKENIZERS and name.endswith(".json")):
-        raise RefusedError(RefusalCode.NO_TOKENIZER, f"{empty[0]}: 0 bytes")
+    if broken := sorted(name for name in empty_names if name in TOKENIZERS and name.endswith(".json")):
+        raise RefusedError(RefusalCode.NO_TOKENIZER, f"{broken[0]}: 0 bytes")
     if not found and model_type not in BYTE_LEVEL:
         raise RefusedError(RefusalCode.NO_TOKENIZER)
     if model_type in architectures()["image"] and not names & PROCESSORS:
@@ -365,33 +406,46 @@ def _tokenizer(model: _Model) -> str:
 
 
 def _code(model: _Model) -> str:
-    for part in (model.repository, model.repository.base):
-        if part is None:
-            continue
-        for name, size in part.sizes_to_fetch.items():
-            if may_hold_settings(name) and size > MAX_SETTINGS_BYTES:
-                raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_SETTINGS_BYTES:,} bytes")
-        for name, content in part.settings_files.items():  # a missing config is reported by _config
-            if may_hold_settings(name) and (key := code_setting(parsed_json(name, content))):
-                raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
+    parts = [part for part in (model.repository, model.repository.base) if part]
+    full_model = model.full_model
+    for part in parts:
+        _check_settings(part)
     try:
-        full_model = model.full_model
         if not full_model.needs_code:
             return ""
     except RefusedError:
         raise NotCheckableError from None
-    for part in (model.repository, model.repository.base):
-        for name, content in part.settings_files.items() if part else ():
-            named = [str(value) for _, value in pairs(json_or_empty(name, {name: content}).get("auto_map"))]
-            elsewhere = next((value for value in named if "--" in value), "")
-            # The operator approves the files of the base model. Code of an adapter never runs.
-            if elsewhere or (named and part is not full_model):
-                raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: auto_map {elsewhere[:100]}".strip())
+    for part in parts:
+        _check_auto_maps(part, may_run_code=part is full_model)
     if not full_model.code_files:
         raise RefusedError(RefusalCode.CODE_SETTING, "config.json: auto_map")
     if not model.is_approved(full_model.model_id, full_model.revision):
         raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(full_model.code_files)} × .py")
     return f"{len(full_model.code_files)} × .py"
+
+
+def _check_settings(repository: Repository) -> None:
+    """Raise RefusedError if a settings file would run code from outside transformers, or is too large to be searched."""
+    for name, size in repository.sizes_to_fetch.items():
+        if may_hold_settings(name) and size > MAX_SETTINGS_BYTES:
+            raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_SETTINGS_BYTES:,} bytes")
+    for name, content in repository.settings_files.items():  # a missing config is reported by _config
+        if may_hold_settings(name) and (key := code_setting(parsed_json(name, content))):
+            raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
+
+
+def _check_auto_maps(repository: Repository, *, may_run_code: bool) -> None:
+    """Raise RefusedError if an `auto_map`, which names classes in Python files, names code that cannot be approved.
+
+    The operator approves the files of the full model only: code of an adapter never runs, and neither does code of another
+    repository, which `auto_map` names as `OWNER/NAME--module.Class`.
+    """
+    for name, content in repository.settings_files.items():
+        auto_map = json_or_empty(name, {name: content}).get("auto_map")
+        classes = [str(value) for _, value in pairs(auto_map)]
+        elsewhere = next((named for named in classes if "--" in named), "")
+        if elsewhere or (classes and not may_run_code):
+            raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: auto_map {elsewhere[:100]}".strip())
 
 
 MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {

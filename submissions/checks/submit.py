@@ -67,36 +67,40 @@ class SubmissionService:
         """
         if not any(name in self._registry.benchmarks for name in submission.benchmarks):
             return [Outcome("no_benchmark")], None
-        report = None
-        queued = dict[str, Outcome]()
         try:
             context = self._context(submission, submitter)
             report = self._report(context)
-            queued = self._enqueue(report, context)
         except StoreError as error:
             log.warning("%s", error)
-            if report is None:
-                return [Outcome("store_unavailable")], None
-            queued = {name: Outcome("store_unavailable", name) for name in report.requests}
-        if refusals := report.refusals():  # then nothing was queued
+            return [Outcome("store_unavailable")], None
+        try:
+            tried = self._enqueue(report, context)
+        except StoreError as error:
+            log.warning("%s", error)
+            tried = {name: Outcome("store_unavailable", name) for name in report.requests}
+        if refusals := report.refusals():  # of the model itself, so that nothing was queued
             return [Outcome("refused", refusals=tuple(refusals))], report
         chosen = context.submission.benchmarks
-        return [queued.get(name) or _refused(name, report.refusals(name)) for name in chosen], report
+        return [tried.get(name) or _refused(name, report.refusals(name)) for name in chosen], report
 
     def _context(self, submission: Submission, submitter: Submitter | None) -> _Context:
         snapshot = self._queue.store.snapshot()
         settings = self._settings
         quota = None
         if submitter and submitter.authenticated:
-            erased = self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC))
-            guessable = frozenset(name for name, info in self._registry.benchmarks.items() if info.can_be_guessed)
-            mark = self._pseudonyms.owner_mark
-            quota = Quota(settings.quota, settings.quota_window, erased, mark, guessable)
+            quota = Quota(
+                limits=settings.quota,
+                window=settings.quota_window,
+                erased_pseudonyms=self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC)),
+                owner_mark=self._pseudonyms.owner_mark,
+                guessable=frozenset(name for name, info in self._registry.benchmarks.items() if info.can_be_guessed),
+            )
         known = tuple(name for name in dict.fromkeys(submission.benchmarks) if name in self._registry.benchmarks)
         submission = replace(submission, benchmarks=known)
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
 
     def _report(self, context: _Context) -> Report:
+        """Run the checks of the model, of its options and of each benchmark. Build a request for each that passed all."""
         submission = context.submission
         settings = self._settings
         report = check_model(
@@ -109,20 +113,21 @@ class SubmissionService:
             kept=self._kept,
         )
         opt_out = opt_out_check(report.model_id, context.snapshot)
-        if report.facts is None:
-            # The model was not found, so its owner is unknown, and a passed check for an opt-out is shown as skipped.
-            return replace(report, checks=(*report.checks, replace(opt_out, skipped=not opt_out.refusal)))
         facts = report.facts
+        if facts is None:
+            # The model may not have been found. Then its owner is unknown, so a passed check for an opt-out proves nothing.
+            opt_out = replace(opt_out, skipped=not opt_out.refusal)
+            return replace(report, checks=(*report.checks, opt_out))
         # The memory of a worker on another machine is known only if the operator has set it.
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
-        checks = [*option_checks(facts, submission.precision, submission.thinking, memory), opt_out]
-        report = replace(report, checks=(*report.checks, *checks))
+        shared = [*option_checks(facts, submission.precision, submission.thinking, memory), opt_out]
+        report = replace(report, checks=(*report.checks, *shared))
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
         requests: dict[str, EvalRequest] = {}
         for benchmark in submission.benchmarks or self._registry.benchmarks:
             own = list(benchmark_checks(facts, benchmark, self._registry))
             # Duplicates and the quota are reported of a refused model too, if its options allow to build a request.
-            if not any(check.refusal for check in (*checks, *own)):
+            if not any(check.refusal for check in (*shared, *own)):
                 request = self._request(facts, benchmark, context, pseudonym or "")
                 own += request_checks(request, context.snapshot, context.rows, context.quota)
                 if not report.refusals() and not any(check.refusal for check in own):
@@ -133,8 +138,9 @@ class SubmissionService:
     def _request(self, facts: ModelFacts, benchmark: str, context: _Context, pseudonym: str) -> EvalRequest:
         """Return the request for one benchmark.
 
-        A result is offered to the model's repository only if its owner submitted the model. `owner_mark` is then a keyed hash,
-        and else a random value of the same form, so that the public record does not show which.
+        If the submitter belongs to the model's owner, `owner_mark` is a keyed hash. Otherwise it is a random value of the
+        same form, so that the public record does not show which. Later only the owner's submissions lead to an offer of the
+        result to the model's repository.
         """
         submission = context.submission
         submitter = context.submitter
@@ -166,15 +172,18 @@ class SubmissionService:
             wait_by_key = waits(self._queue.rows(), datetime.now(UTC))
         except StoreError:  # the commit has already queued the requests
             wait_by_key = {}
-        return {
-            request.benchmark: _refused(request.benchmark, [refusal])
-            if refusal
-            else Outcome("accepted", request.benchmark, key=request.key, wait=wait_by_key.get(request.key))
-            for request, refusal in zip(requests, late_refusals, strict=True)
-        }
+        outcomes: dict[str, Outcome] = {}
+        for request, refusal in zip(requests, late_refusals, strict=True):
+            name = request.benchmark
+            if refusal:
+                outcomes[name] = _refused(name, [refusal])
+            else:
+                outcomes[name] = Outcome("accepted", name, key=request.key, wait=wait_by_key.get(request.key))
+        return outcomes
 
 
 def _refused(benchmark: str, refusals: Sequence[Check]) -> Outcome:
+    """Return the outcome for a refused benchmark, with the key of the same request if it was submitted earlier."""
     earlier_key = next((check.request for check in refusals if check.request), None)
     return Outcome("refused", benchmark, tuple(refusals), earlier_key)
 

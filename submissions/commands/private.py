@@ -1,4 +1,7 @@
-"""Commands for private evaluations: list them, write a result for its maker, publish or withdraw one."""
+"""Commands for private evaluations: list them, write a result for its maker, publish or withdraw one.
+
+The maker is who made the model. A private evaluation has no public row until the maker agrees.
+"""
 
 from pathlib import Path
 
@@ -41,9 +44,10 @@ def publish(context: Context) -> int:
     _check_any(context)
     result = publish_private(context.private_queue, context.queue, context.private, context.args.key)
     print(printable(f"{result.config.model_name} on {result.benchmark} is public"))
-    errata = Erratum.folder_of(result.benchmark, result.dataset.split)
-    made = sum(path.startswith(errata) for path in context.queue.store.snapshot().files)
-    if made > errata_in(result.versions[result.benchmark]):
+    # Errata are corrected or withdrawn items of a test set. The version of the result counts those that its score respects.
+    folder = Erratum.folder_of(result.benchmark, result.dataset.split)
+    errata_of_set = sum(path.startswith(folder) for path in context.queue.store.snapshot().files)
+    if errata_of_set > errata_in(result.versions[result.benchmark]):
         print(f"note: the set has errata since: run python -m evaluator errata rescore {result.benchmark}")
     return 0
 

@@ -1,6 +1,7 @@
 """The commands `check` and `submit`."""
 
 import getpass
+from collections.abc import Iterable
 
 from submissions.checks.data_terms import check_receivers
 from submissions.checks.option_checks import require_runnable
@@ -11,6 +12,7 @@ from submissions.commands.context import Context, fail
 from submissions.hub_models.model_facts import facts_of_server
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.quota import Submitter
+from submissions.records.check import Check
 from submissions.texts.check_names import CHECKS
 from submissions.texts.errors import QueueError, RefusedError, SettingsError
 from submissions.texts.printable import printable
@@ -28,7 +30,8 @@ def check(context: Context) -> int:
         else:
             mark = "✓"
         benchmark = f" [{one.benchmark}]" if one.benchmark else ""
-        print(printable(f"{mark} {CHECKS[one.name].en}{benchmark}{f': {one.detail}' if one.detail else ''}"))
+        detail = f": {one.detail}" if one.detail else ""
+        print(printable(f"{mark} {CHECKS[one.name].en}{benchmark}{detail}"))
         if one.refusal:
             print(f"    {REFUSALS[one.refusal].en}")
     return 2 if any(one.refusal for one in report.checks) else 0
@@ -37,7 +40,6 @@ def check(context: Context) -> int:
 def submit(context: Context) -> int:
     """Queue a model. Return 2 if the submission to a benchmark failed."""
     args = context.args
-    code = 0
     if args.api:
         if args.model or args.revision or args.precision:
             return fail("--api names the model, so leave out MODEL, --revision and --precision")
@@ -48,14 +50,15 @@ def submit(context: Context) -> int:
         return _submit_private(context)
     submission = _submission(context)
     outcomes, report = _service(context).submit(submission, Submitter(_submitter(context), authenticated=False))
+    code = 0
     for outcome in outcomes:
-        for benchmark in [outcome.benchmark] if outcome.benchmark else submission.benchmarks:
+        concerned = [outcome.benchmark] if outcome.benchmark else submission.benchmarks
+        for benchmark in concerned:
             if outcome.code == "accepted" and report:
                 print(f"accepted {outcome.key} {report.model_id} {benchmark}")
             elif outcome.code == "refused":
-                reasons = " ".join(str(RefusedError(c.refusal, c.detail)) for c in outcome.refusals if c.refusal)
                 known = f" (request {outcome.key})" if outcome.key else ""
-                code = fail(f"{args.model!r} on {benchmark}: {reasons}{known}")
+                code = fail(f"{args.model!r} on {benchmark}: {_reasons(outcome.refusals)}{known}")
             else:
                 code = fail(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
     return code
@@ -67,30 +70,39 @@ def _submit_private(context: Context) -> int:
     if args.share:
         return fail("--share offers a public result, so leave it out")
     queue = context.private_queue
-    report = _service(context).check(_submission(context))
+    submission = _submission(context)
+    report = _service(context).check(submission)
     submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
     requests = [request.evolve(submitted_by=submitter) for request in report.requests.values()]
-    refused = dict(zip(report.requests, queue.submit_all(requests), strict=True))
+    # The commit repeats some checks, so a request that passed the first time may be refused now.
+    late_refusals = dict(zip(report.requests, queue.submit_all(requests), strict=True))
     code = 0
-    for benchmark in _submission(context).benchmarks:
-        late = refused.get(benchmark)
-        refusals = [late] if late else [*report.refusals(), *report.refusals(benchmark)]
-        if benchmark in refused and not late:
-            print(f"accepted {report.requests[benchmark].key} {report.model_id} {benchmark} (private)")
+    for benchmark in submission.benchmarks:
+        if benchmark not in late_refusals:
+            refusals = [*report.refusals(), *report.refusals(benchmark)]
+            code = fail(f"{args.model!r} on {benchmark}: {_reasons(refusals)}")
+        elif late_refusal := late_refusals[benchmark]:
+            code = fail(f"{args.model!r} on {benchmark}: {_reasons([late_refusal])}")
         else:
-            reasons = " ".join(str(RefusedError(c.refusal, c.detail)) for c in refusals if c.refusal)
-            code = fail(f"{args.model!r} on {benchmark}: {reasons}")
+            print(f"accepted {report.requests[benchmark].key} {report.model_id} {benchmark} (private)")
     return code
+
+
+def _reasons(refusals: Iterable[Check]) -> str:
+    """Return the texts of failed checks in one line."""
+    return " ".join(str(RefusedError(check.refusal, check.detail)) for check in refusals if check.refusal)
 
 
 def _submit_api(context: Context) -> int:
     """Queue a model behind an API. Only operators can do this, because the worker uses the operator's key and pays."""
     args = context.args
     apis = context.settings.apis
-    code = 0
     if (known := apis.get(args.api)) is None:
         return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
-    facts = facts_of_server(known.model_id, f"{known.options.base_url} {known.options.model}", args.api, known.efforts)
+    # The address and the model's name on the server stand for its unknown weights: a change of either is another revision.
+    server = f"{known.options.base_url} {known.options.model}"
+    facts = facts_of_server(known.model_id, server, args.api, known.efforts)
+    code = 0
     for benchmark in args.benchmark:
         try:
             require_runnable(facts, benchmark, context.registry, args.thinking)
@@ -101,7 +113,8 @@ def _submit_api(context: Context) -> int:
             request = build_request(facts, benchmark, context.registry, submitter, thinking=args.thinking)
             queue = context.private_queue if args.private else context.queue
             queue.submit(request)
-            print(f"accepted {request.key} {request.model_id} {benchmark}{' (private)' if args.private else ''}")
+            kind = " (private)" if args.private else ""
+            print(f"accepted {request.key} {request.model_id} {benchmark}{kind}")
         except (QueueError, RefusedError, SettingsError) as error:
             code = fail(f"{args.api} on {benchmark}: {error}")
     return code
