@@ -1,6 +1,6 @@
 """Commands for private evaluations: list them, write a result for its maker, publish or withdraw one.
 
-The maker is who made the model. A private evaluation has no public row until the maker agrees.
+The maker is the person or organisation that made the model. A result becomes public only after the maker has agreed.
 """
 
 from pathlib import Path

@@ -1,5 +1,8 @@
 """Find the memory and the cores that this process may use: all of the machine, or fewer in a container or a service.
 
+Linux limits them by control groups. Each group is a folder in a tree that is mounted as a file system, and its limits are
+files in that folder. In version 1 there is a tree for each controller (`memory`, `cpu`), in version 2 one tree for all.
+
 Source: docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html, proc_pid_mountinfo(5), cgroups(7)
 """
 
@@ -11,12 +14,14 @@ from typing import NamedTuple
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN_GROUPS = Path("/proc/self/cgroup")
-V2 = "cgroup2"  # the one hierarchy of version 2. Version 1 has one for each controller.
+V2 = "cgroup2"  # the name of the one tree of version 2; a tree of version 1 has the name of its controller
 
 
 class _Mount(NamedTuple):
+    """Where a tree of groups is mounted."""
+
     place: Path
-    root: PurePosixPath  # the group that is seen at `place`
+    root: PurePosixPath  # the group that is seen at `place`: in a container it need not be the top of the tree
 
 
 def own_groups(hierarchy: str) -> list[Path]:
@@ -25,12 +30,12 @@ def own_groups(hierarchy: str) -> list[Path]:
     `hierarchy` is V2 or a controller of version 1. The list is empty if it is not mounted.
     """
     mount = _mounts().get(hierarchy)
-    path = _own_paths().get(hierarchy)
-    if mount is None or path is None:
+    own = _own_paths().get(hierarchy)
+    if mount is None or own is None:
         return []
-    folder = mount.place
-    if path.is_relative_to(mount.root) and ".." not in path.parts:  # else the group is outside of what a container sees
-        folder /= path.relative_to(mount.root)
+    is_visible = own.is_relative_to(mount.root) and ".." not in own.parts
+    # A container may not see the group of its process. The outermost group that it sees is then the best answer.
+    folder = mount.place / own.relative_to(mount.root) if is_visible else mount.place
     return [place for place in (folder, *folder.parents) if place.is_relative_to(mount.place)]
 
 
@@ -91,27 +96,42 @@ def _cpu_quota(folder: Path) -> tuple[int, int]:
 
 
 def _mounts() -> dict[str, _Mount]:
-    """Return the mount of each controller."""
+    """Return the mount of each tree, by V2 or by controller.
+
+    A line is `ID PARENT DEVICE ROOT PLACE OPTIONS … - KIND SOURCE SUPER_OPTIONS`. In version 1, the last field names the
+    controllers of the tree, among other options.
+    """
     own = _own_paths()
     found: dict[str, _Mount] = {}
     for line in _lines(MOUNTS):
         words = line.split()
         kind = words[words.index("-") + 1]
-        options = words[-1].split(",")
-        mount = _Mount(Path(words[4]), PurePosixPath(words[3]))
-        controllers = {V2: [V2], "cgroup": options}.get(kind, [])
-        for controller in controllers:
+        if kind == V2:
+            hierarchies = [V2]
+        elif kind == "cgroup":
+            hierarchies = words[-1].split(",")
+        else:
+            continue
+        mount = _Mount(place=Path(words[4]), root=PurePosixPath(words[3]))
+        for hierarchy in hierarchies:
             # Of several mounts, one shows the group of this process. Others may show a part of the tree without it.
-            if controller not in found or own.get(controller, PurePosixPath()).is_relative_to(mount.root):
-                found[controller] = mount
+            shows_own = own.get(hierarchy, PurePosixPath()).is_relative_to(mount.root)
+            if hierarchy not in found or shows_own:
+                found[hierarchy] = mount
     return found
 
 
 def _own_paths() -> dict[str, PurePosixPath]:
+    """Return the path of this process's group in each tree, by V2 or by controller.
+
+    A line is `NUMBER:CONTROLLERS:PATH`. Version 2 names no controllers.
+    """
     found: dict[str, PurePosixPath] = {}
     for line in _lines(OWN_GROUPS):
         _, controllers, path = line.split(":", 2)
-        found |= dict.fromkeys(controllers.split(",") if controllers else [V2], PurePosixPath(path))
+        hierarchies = controllers.split(",") if controllers else [V2]
+        for hierarchy in hierarchies:
+            found[hierarchy] = PurePosixPath(path)
     return found
 
 

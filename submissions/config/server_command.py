@@ -32,7 +32,7 @@ def filled_words(command: str, *, model: Path, port: int, precision: str) -> lis
     return [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in server_words(command)]
 
 
-_ENV_OPTIONS_WITH_VALUE = ("-u", "--unset", "-C", "--chdir")
+_ENV_OPTIONS_WITH_VALUE = ("-u", "--unset", "-C", "--chdir")  # options of env(1) whose value is the next word
 
 
 def program_of(command: str) -> str:
@@ -44,9 +44,8 @@ def program_of(command: str) -> str:
     if Path(first).name != "env":
         return first
     while rest and (rest[0].startswith("-") or "=" in rest[0]):
-        option = rest.pop(0)
-        if option in _ENV_OPTIONS_WITH_VALUE:
-            rest[:1] = []
+        takes_value = rest[0] in _ENV_OPTIONS_WITH_VALUE
+        rest = rest[2:] if takes_value else rest[1:]
     return rest[0] if rest else first
 
 

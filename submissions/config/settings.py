@@ -279,9 +279,8 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     def _check_signing_key(cls, value: SecretStr | None) -> SecretStr | None:
         """Check the key at start-up, before an evaluation is run that could not be published."""
         if value:
-            from submissions.records.signed_statement import (
-                private_key,  # slow to import, and needed by few installations
-            )
+            # Imported here, because this is slow and few installations need it.
+            from submissions.records.signed_statement import private_key
 
             private_key(value.get_secret_value())
         return value
@@ -318,22 +317,32 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @property
     def secrets(self) -> dict[str, str]:
         """Return all secrets by the name of their variable: secret settings, and API keys that settings refer to."""
-        settings = {f"HANNUN_{n.upper()}": v.get_secret_value() for n, v in self if isinstance(v, SecretStr)}
-        if token := self.hub_token_value:
-            settings["HANNUN_HUB_TOKEN"] = token
-        return settings | {name: os.environ[name] for name in sorted({"HF_TOKEN", *self._keys}) if name in os.environ}
+        found = {f"HANNUN_{name.upper()}": v.get_secret_value() for name, v in self if isinstance(v, SecretStr)}
+        if token := self.hub_token_value:  # the current one, which may come from a file
+            found["HANNUN_HUB_TOKEN"] = token
+        for name in sorted({"HF_TOKEN", *self._keys}):
+            if name in os.environ:
+                found[name] = os.environ[name]
+        return found
 
     @property
     def _keys(self) -> set[str]:
         """Return the names of the variables that hold API keys."""
-        return {api.options.key for api in self.apis.values()} | ({self.embeddings.key} if self.embeddings else set())
+        names = {api.options.key for api in self.apis.values()}
+        if self.embeddings:
+            names.add(self.embeddings.key)
+        return names
 
     @property
     def unknown_variables(self) -> dict[str, str | None]:
         """Return the HANNUN_* variables that are not settings, each with the setting of the most similar name or None."""
         known = {*(f"HANNUN_{name.upper()}" for name in type(self).model_fields), API_KEY, *self._keys}
         unknown = [name for name in os.environ if name.startswith("HANNUN_") and name not in known]
-        return {name: next(iter(get_close_matches(name, known, 1)), None) for name in sorted(unknown)}
+        found: dict[str, str | None] = {}
+        for name in sorted(unknown):
+            similar = get_close_matches(name, known, n=1)
+            found[name] = similar[0] if similar else None
+        return found
 
     def variables(self, without: Collection[str]) -> dict[str, str]:
         """Return the environment variables that hold settings, except secret ones and those in `without`."""
@@ -368,7 +377,9 @@ def _same(one: str, other: str) -> bool:
     """Return whether two addresses name the same store, even if they are written differently."""
 
     def plain(url: str) -> str:
-        return url.rstrip("/").lower() if url.startswith("hf:") else str(Path(url.removeprefix("file://")).resolve())
+        if url.startswith("hf:"):
+            return url.rstrip("/").lower()  # names on the Hub are case-insensitive
+        return str(Path(url.removeprefix("file://")).resolve())
 
     return plain(one) == plain(other)
 
@@ -382,16 +393,23 @@ def load_settings(benchmarks: Collection[str] | None = None) -> Settings:
         settings = Settings()
     except ValidationError as error:
         raise SettingsError(_first_error(error)) from None
-    except UnreadableError as error:
+    except UnreadableError as error:  # its text names the field: error parsing value for field "apis" from …
         name = str(error).partition('field "')[2].partition('"')[0].upper()
         raise SettingsError(f"setting HANNUN_{name}: not valid JSON: {error.__cause__}") from None
-    for name in KEYED_BY_BENCHMARK if benchmarks is not None else ():
-        if unknown := [key for key in getattr(settings, name) if key not in (benchmarks or ())]:
-            known = ", ".join(benchmarks or ())
-            raise SettingsError(f"setting HANNUN_{name.upper()}: unknown benchmark {unknown[0]!r}; available: {known}")
+    if benchmarks is not None:
+        _check_benchmarks(settings, benchmarks)
     for name, similar in settings.unknown_variables.items():
         _warn(f"unknown setting {name}" + (f"; did you mean {similar}?" if similar else ""))
     return settings
+
+
+def _check_benchmarks(settings: Settings, benchmarks: Collection[str]) -> None:
+    """Raise SettingsError if a setting names a benchmark that does not exist."""
+    for name in KEYED_BY_BENCHMARK:
+        unknown = [key for key in getattr(settings, name) if key not in benchmarks]
+        if unknown:
+            known = ", ".join(benchmarks)
+            raise SettingsError(f"setting HANNUN_{name.upper()}: unknown benchmark {unknown[0]!r}; available: {known}")
 
 
 def _first_error(error: ValidationError) -> str:
@@ -403,8 +421,10 @@ def _first_error(error: ValidationError) -> str:
     # `options` is not a field that the operator writes: `ApiModel` gathers the fields of HANNUN_APIS into it.
     variable, *inner = (str(part) for part in first["loc"] if part != "options")
     name = f"HANNUN_{variable.upper().removeprefix('HANNUN_')}"
+    if name not in os.environ:
+        name = GRADIO.get(name, name)  # the variable that the invalid value was read from
     field = f"{'.'.join(inner)}: " if inner else ""
-    return f"setting {name if name in os.environ else GRADIO.get(name, name)}: {field}{reason}"
+    return f"setting {name}: {field}{reason}"
 
 
 @cache
