@@ -14,9 +14,12 @@ def code_setting(values: Any) -> str | None:
 
 
 def _runs_code(key: str, value: Any) -> bool:
-    """Return whether a setting would run code, for example a kernel from the Hub."""
-    fetched = key.removesuffix("_internal").endswith("_implementation") and any(c in str(value) for c in "/:")
-    return key in CODE_KEYS or fetched or (key.startswith("__") and key not in JSON_TYPE_MARKS)
+    """Return whether a setting would run code."""
+    # `attn_implementation: "OWNER/NAME:function"` loads a kernel from the Hub. The kernels of transformers are plain words.
+    names_implementation = key.removesuffix("_internal").endswith("_implementation")
+    is_on_hub = any(mark in str(value) for mark in "/:")
+    may_reach_internals = key.startswith("__") and key not in JSON_TYPE_MARKS
+    return key in CODE_KEYS or (names_implementation and is_on_hub) or may_reach_internals
 
 
 def pairs(value: Any) -> Iterator[tuple[str, Any]]:

@@ -62,10 +62,13 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     config = model.config.values
     model_type = model.config.model_type
     custom = model.needs_code
-    quantization = quantization_of(config)
+    method = quantization_of(config)
+    precision = next((name for name in QUANTIZATIONS if name == method), stored_precision(config))
     template = chat_template(repository)
-    names_vision = any(key.startswith(VISION_NAMES) for key in config)
-    takes_images = model_type in architectures()["image"] if is_supported(model_type) else names_vision
+    if is_supported(model_type):
+        takes_images = model_type in architectures()["image"]
+    else:
+        takes_images = any(key.startswith(VISION_NAMES) for key in config)
     # Custom code may build prompts without the template, so template errors do not count, and only text is tried.
     trial = _try_template(template, special_tokens(repository), takes_images and not custom, registry.isolate)
     if custom:
@@ -85,7 +88,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         model_type=model_type[:200],
         engine=registry.engine_for(model.config.class_names),
         takes_images=takes_images,
-        precision=next((name for name in QUANTIZATIONS if name == quantization), stored_precision(config)),
+        precision=precision,
         params=parameters_of(model),
         license=repository.license or model.license,
         context=_context(config),
@@ -158,13 +161,16 @@ def chat_template(repository: Repository) -> str | None:
     An adapter's template takes precedence over that of its base model, and a processor's over that of the tokenizer. Of
     several named templates, the default is used.
     """
-    for settings_files in (repository.settings_files, repository.base.settings_files if repository.base else {}):
-        if jinja := settings_files.get("chat_template.jinja"):
+    for part in (repository, repository.base):
+        if part is None:
+            continue
+        if jinja := part.settings_files.get("chat_template.jinja"):
             return jinja.decode(errors="replace")
         for name in ("chat_template.json", "processor_config.json", "tokenizer_config.json"):
-            if name in settings_files and (
-                found := default_template(parsed_json(name, settings_files[name]).get("chat_template"))
-            ):
+            if name not in part.settings_files:
+                continue
+            settings = parsed_json(name, part.settings_files[name])
+            if found := default_template(settings.get("chat_template")):
                 return found
     return None
 
@@ -180,24 +186,32 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
 
 
 def special_tokens(repository: Repository) -> dict[str, str]:
-    """Return the special tokens that a template may use, by name, from the tokenizer's files."""
+    """Return the special tokens that a template may use, by name, from the tokenizer's files.
+
+    Those of an adapter replace those of its base model.
+    """
     tokens: dict[str, str] = {}
-    for settings_files in (repository.base.settings_files if repository.base else {}, repository.settings_files):
+    for part in (repository.base, repository):
+        if part is None:
+            continue
         for name in ("special_tokens_map.json", "tokenizer_config.json"):
-            for key, value in json_or_empty(name, settings_files).items():
+            for key, value in json_or_empty(name, part.settings_files).items():
                 content = value.get("content") if isinstance(value, dict) else value
                 if key.endswith("_token") and isinstance(content, str):
                     tokens[key] = content
     return tokens
 
 
-NEVER_WRITTEN = "\0"  # in no prompt
+NEVER_WRITTEN = "\0"  # a text that no prompt contains
 TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
 
 
 @dataclass(frozen=True)
 class _TemplateTrial:
-    """The outcome of rendering a chat template with one question, and with one image."""
+    """The outcome of rendering a chat template with one question, and with one image.
+
+    See the fields of ModelFacts: `template_fault` is `fault` here, and so on.
+    """
 
     thinking: Thinking | None = None
     modes: tuple[Thinking, ...] = ()
@@ -214,18 +228,19 @@ def _try_template(
         return _TemplateTrial()
     renderer = TemplateRenderer(template, tokens, isolate, seconds=TEMPLATE_SECONDS)
     words = {"type": "text", "text": TEST_QUESTION}
-    asked, shown = ([{"role": "user", "content": content}] for content in ([words], [{"type": "image"}, words]))
-    if not takes_images:
-        asked = [{"role": "user", "content": TEST_QUESTION}]
+    # Templates of models that take images expect a list of parts, and others a text.
+    asked = [{"role": "user", "content": [words] if takes_images else TEST_QUESTION}]
+    asked_with_image = [{"role": "user", "content": [{"type": "image"}, words]}]
     try:
-        plain = renderer.render([asked])
+        (prompt,) = renderer.render([asked])
         thinking, modes = thinking_modes(template, renderer, asked)
-        drops = "" if TEST_QUESTION in plain[0] else "question"
-        with_image = renderer.render([shown])[0] if takes_images else ""
-        if takes_images and (with_image == plain[0] or PRINTED_IMAGE_PART.search(with_image)):
-            drops = "image"
-        before, begin, _ = plain[0].partition(tokens.get("bos_token") or NEVER_WRITTEN)
-        return _TemplateTrial(thinking, modes, "", drops, before if begin else "")
+        drops = "" if TEST_QUESTION in prompt else "question"
+        if takes_images:
+            (prompt_with_image,) = renderer.render([asked_with_image])
+            if prompt_with_image == prompt or PRINTED_IMAGE_PART.search(prompt_with_image):
+                drops = "image"
+        before, bos_found, _ = prompt.partition(tokens.get("bos_token") or NEVER_WRITTEN)
+        return _TemplateTrial(thinking, modes, drops=drops, begins=before if bos_found else "")
     except (TemplateError, TemplateProcessError) as error:
         return _TemplateTrial(fault=str(error)[:200])
     finally:

@@ -137,13 +137,13 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
         names = readable_settings_files(sizes)
         settings_files = dict(zip(names, pool.map(read, names), strict=True))
         config = json_or_empty("config.json", settings_files)
+        weights = weight_files(sizes, settings_files)
+        lengths = _header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
 
         def header(name: str) -> Header | None:
             parse = partial(api.parse_safetensors_file_metadata, model_id, name, revision=sha)
             return read_header(sizes, name, lengths.get(name, 0), parse, config)
 
-        weights = weight_files(sizes, settings_files)
-        lengths = _header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
     license = card_field_text(info.card_data, "license")
     base_model = card_field_text(info.card_data, "base_model")
@@ -156,19 +156,22 @@ def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
     The Hub also serves the commits of pull requests, which anyone may open.
     """
     refs = api.list_repo_refs(model_id)
-    if revision in {ref.name for ref in (*refs.branches, *refs.tags)}:
+    branches_and_tags = [*refs.branches, *refs.tags]
+    if any(revision == ref.name or sha == ref.target_commit for ref in branches_and_tags):
         return True
-    if sha in {ref.target_commit for ref in (*refs.branches, *refs.tags)}:
-        return True
-    branches = sorted((ref.name for ref in refs.branches), key=lambda name: name != "main")
-    histories = (api.list_repo_commits(model_id, revision=name) for name in branches[:MAX_BRANCHES])
-    return any(commit.commit_id == sha for history in histories for commit in history)
+    main_first = sorted((ref.name for ref in refs.branches), key=lambda name: name != "main")
+    for branch in main_first[:MAX_BRANCHES]:
+        history = api.list_repo_commits(model_id, revision=branch)
+        if any(commit.commit_id == sha for commit in history):
+            return True
+    return False
 
 
 def _header_lengths(model_id: str, names: Sequence[str], sha: str, pool: ThreadPoolExecutor) -> dict[str, int]:
     """Return the length in bytes of each weight file's header, without reading the headers.
 
-    A header takes kilobytes for a thousand tensors. Raises RefusedError if the headers are far longer than that in total.
+    A file may claim a header of any length, and headers are read into memory afterwards. Raises RefusedError if they are
+    longer than MAX_HEADERS in total.
     """
 
     def length(name: str) -> int:

@@ -14,6 +14,7 @@ QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 # Methods that the pinned packages run on any device. If a device lacks the kernels, transformers computes in bfloat16.
 RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}
 PACKED_SUFFIXES = ("qweight", "weight_packed", "_blocks")  # tensors that hold several weights in one stored number
+STORED_BITS = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}  # of one number, by data type; of others: 8
 # Tensors that are stored with the weights but are not parameters.
 AUXILIARY_SUFFIXES = (
     "scales",
@@ -58,9 +59,11 @@ def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str,
     for name, (dtype, shape) in shapes.items():
         if name.endswith(AUXILIARY_SUFFIXES):
             continue
-        stored_bits = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}.get(dtype, 8)
+        # bitsandbytes keeps the plain name of a weight that it packs, and stores its scales beside it as `.absmax`.
         packed = name.endswith(PACKED_SUFFIXES) or (method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes)
-        count += prod(shape) * (stored_bits // bits if packed and stored_bits > bits else 1)
+        stored_bits = STORED_BITS.get(dtype, 8)
+        weights_per_number = stored_bits // bits if packed and stored_bits > bits else 1
+        count += prod(shape) * weights_per_number
     return count
 
 
@@ -72,9 +75,11 @@ def _settings(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _bits(config: Mapping[str, Any]) -> int:
     """Return the bits per weight: the smallest number in the settings or their layer groups, or 4 if there is none."""
     settings = _settings(config) or {}
-    groups = settings.get("config_groups")
-    weights = (
-        [g.get("weights") for g in groups.values() if isinstance(g, Mapping)] if isinstance(groups, Mapping) else []
-    )
-    found = [settings.get("bits"), *(w.get("num_bits") for w in weights if isinstance(w, Mapping))]
+    found = [settings.get("bits")]
+    by_name = settings.get("config_groups")  # of compressed-tensors
+    groups = list(by_name.values()) if isinstance(by_name, Mapping) else []
+    for group in groups:
+        weights = group.get("weights") if isinstance(group, Mapping) else None
+        if isinstance(weights, Mapping):
+            found.append(weights.get("num_bits"))
     return min((bits for bits in found if isinstance(bits, int) and bits in (2, 3, 4, 8)), default=4)

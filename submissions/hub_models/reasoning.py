@@ -69,31 +69,40 @@ class Split:
 def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mapping[str, Any]) -> Tags | None:
     """Return the tags that a model writes around its reasoning, or None if its template has none.
 
-    Renders a turn with reasoning and answer to see the tags. If that fails, known tags are searched for in the template.
+    Renders a turn with reasoning and answer to see the tags: what is between the two is the closing tag, and what is before
+    them, without the end of the prompt, is the opening tag. If that fails, known tags are searched for in the template.
     `message` is a user message in the form that the template accepts.
     """
     # The digits make it unlikely that the template itself contains these texts.
-    question = _text_of(message)
     thought = "7thought7"
     answer = "7answer7"
     content: Any = answer if isinstance(message["content"], str) else [{"type": "text", "text": answer}]
+    # Templates read the reasoning from different fields, so all of them have it.
     reply = {"role": "assistant", "content": content, **dict.fromkeys(REASONING_FIELDS, thought)}
     try:
         (prompt,) = renderer.render([[message]])
-        before, thought_found, after = renderer.render_whole([message, reply]).partition(thought)
+        turn = renderer.render_whole([message, reply])
     except TemplateError:
         return find_tags(template)
+    before, thought_found, after = turn.partition(thought)
     between, answer_found, _ = after.partition(answer)
     closing = between.strip()
     if not (thought_found and answer_found and closing):
         return find_tags(template)
     if known := next((tags for tags in KNOWN_TAGS if closing.endswith(tags.closing)), None):
         return known._replace(separator=closing)
-    # The prompt contains the first part of the text before the reasoning, and the model writes the rest.
-    prompt_end = prompt.rpartition(question)[2]
-    turn_start = before.rpartition(question)[2]
-    shared = next((n for n in range(len(prompt_end), 0, -1) if turn_start.startswith(prompt_end[:n])), 0)
-    return Tags(turn_start[shared:].strip() or turn_start.strip(), closing, closing)
+    # The prompt contains the first part of the text before the reasoning, and the model writes the rest. If the prompt
+    # contains all of it, it ends with the opening tag.
+    question = _text_of(message)
+    after_question = prompt.rpartition(question)[2]
+    before_thought = before.rpartition(question)[2]
+    shared = 0  # characters
+    for in_prompt, in_turn in zip(after_question, before_thought, strict=False):
+        if in_prompt != in_turn:
+            break
+        shared += 1
+    written_by_model = before_thought[shared:].strip()
+    return Tags(written_by_model or before_thought.strip(), closing, closing)
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
@@ -121,11 +130,15 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
     """
     used = tags or leading_tags(output) or THINK
     starts_with_reasoning = opened or output.lstrip().startswith(used.opening.strip())
-    closing_at = output.rfind(used.closing) if tags or starts_with_reasoning else -1
-    if closing_at < 0:
-        return Split(starts_with_reasoning, None if starts_with_reasoning else 0, used)
-    answer_at = closing_at + len(used.closing)
-    return Split(True, None if reopens(output[answer_at:], used) else answer_at, used)
+    may_reason = tags is not None or starts_with_reasoning
+    closing_at = output.rfind(used.closing) if may_reason else -1
+    if closing_at >= 0:
+        answer_at = closing_at + len(used.closing)
+        is_answer = not reopens(output[answer_at:], used)
+        return Split(reasoned=True, answer_at=answer_at if is_answer else None, tags=used)
+    if starts_with_reasoning:  # and never ends it
+        return Split(reasoned=True, answer_at=None, tags=used)
+    return Split(reasoned=False, answer_at=0, tags=used)
 
 
 def leading_tags(output: str) -> Tags | None:
@@ -155,7 +168,8 @@ def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = F
     """
     known = tags
     if tags is ANY_TAGS:
-        known = leading_tags(text) or next((candidate for candidate in KNOWN_TAGS if candidate.closing in text), None)
+        closed_tags = (candidate for candidate in KNOWN_TAGS if candidate.closing in text)
+        known = leading_tags(text) or next(closed_tags, None)
     parts = split(text, known, opened=opened)
     if not parts.reasoned:
         return None, without_answer_marks(text)
@@ -188,10 +202,14 @@ def switch_values(template: str, thinking: Thinking | None) -> dict[str, Any]:
     """Return the values of a template's switches for a reasoning mode, or no values for the template's default."""
     if thinking is None:
         return {}
-    values = {name: SWITCHES[name][thinking == "off"] for name in switches(template) if name != EFFORT_PARAMETER}
-    return values | (
-        {EFFORT_PARAMETER: thinking} if thinking in EFFORTS and EFFORT_PARAMETER in switches(template) else {}
-    )
+    values: dict[str, Any] = {}
+    for name in switches(template):
+        if name != EFFORT_PARAMETER:
+            value_on, value_off = SWITCHES[name]
+            values[name] = value_off if thinking == "off" else value_on
+        elif thinking in EFFORTS:
+            values[name] = thinking
+    return values
 
 
 def thinking_modes(
@@ -206,15 +224,21 @@ def thinking_modes(
     if not found_switches:
         return None, ()
     default = renderer.render([conversation])
+    possible: list[tuple[Thinking, ...]] = []
+    if any(name != EFFORT_PARAMETER for name in found_switches):
+        possible.append(("on", "off"))
+    if EFFORT_PARAMETER in found_switches:
+        possible.append(EFFORTS)
     prompts: dict[Thinking, list[str]] = {}  # by mode
-    switched: tuple[Thinking, ...] = ("on", "off") if any(name != EFFORT_PARAMETER for name in found_switches) else ()
-    for modes in (switched, EFFORTS if EFFORT_PARAMETER in found_switches else ()):
+    for modes in possible:
         rendered = {mode: _rendered(template, renderer, conversation, mode) for mode in modes}
-        if len({str(prompt) for prompt in rendered.values()}) > 1:
+        has_effect = len({str(prompt) for prompt in rendered.values()}) > 1
+        if has_effect:
             prompts |= {mode: prompt for mode, prompt in rendered.items() if prompt}
     # The default prompt may match none of the modes, for example if the template has another effort.
     fallback: Thinking | None = "on" if "on" in prompts else None
-    return next((mode for mode, prompt in prompts.items() if prompt == default), fallback), tuple(prompts)
+    default_mode = next((mode for mode, prompt in prompts.items() if prompt == default), fallback)
+    return default_mode, tuple(prompts)
 
 
 def _rendered(

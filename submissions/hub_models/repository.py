@@ -144,13 +144,17 @@ def content_revision(source: Path) -> str:
 
     The hash covers names and contents. Hidden files are ignored.
     """
+    paths = [source]
+    if source.is_dir():
+        paths = sorted(path for path in source.rglob("*") if path.is_file())
     digest = hashlib.sha256()
-    for path in sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]:
+    for path in paths:
         relative = path.relative_to(source)
         if any(part.startswith(".") for part in relative.parts):
             continue
         with path.open("rb") as file:
-            digest.update(f"{relative.as_posix()}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{relative.as_posix()}\0{content}\n".encode())
     return digest.hexdigest()[:40]
 
 
@@ -160,8 +164,9 @@ def check_links(folder: Path) -> None:
     In a Hub cache, `models--OWNER--NAME/snapshots/REVISION`, links may lead to the `blobs` folder beside `snapshots`.
     """
     root = folder.resolve()
-    is_hub_cache = root.parent.name == "snapshots" and root.parent.parent.name.startswith("models--")
-    allowed = [root, *([root.parent.parent / "blobs"] if is_hub_cache else [])]
+    allowed = [root]
+    if root.parent.name == "snapshots" and root.parent.parent.name.startswith("models--"):
+        allowed.append(root.parent.parent / "blobs")
     for path in folder.rglob("*"):
         if not path.is_symlink():
             continue
@@ -191,8 +196,11 @@ def is_adapter(names: Container[str]) -> bool:
 
     An adapter may still include the config of its base model.
     """
-    adapter_only = "config.json" not in names or ADAPTER_WEIGHTS in names
-    return ADAPTER in names and adapter_only and WEIGHTS not in names and INDEX not in names
+    has_full_model = WEIGHTS in names or INDEX in names
+    has_config_only = (
+        "config.json" in names and ADAPTER_WEIGHTS not in names
+    )  # of a full model with weights in another form
+    return ADAPTER in names and not has_full_model and not has_config_only
 
 
 def folder_repository(model_id: str, folder: Path) -> Repository:
@@ -254,15 +262,16 @@ def read_header(
     try:
         tensors = read().tensors
         params = parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config)
-        header = Header(len(tensors), params, {key: tuple(tensor.shape) for key, tensor in tensors.items()})
+        shapes = {key: tuple(t.shape) for key, t in tensors.items()}
+        header = Header(len(tensors), params, shapes)
         data_bytes = max((t.data_offsets[1] for t in tensors.values()), default=0)
-    except (HTTPError, OSError):
+    except (HTTPError, OSError):  # the file could not be reached, which says nothing about the header
         raise
     except Exception:
         return None
     is_complete = sizes[name] == LENGTH_BYTES + header_bytes + data_bytes
-    # A parameter takes at least one bit.
-    return header if is_complete and 0 <= header.params <= 8 * sizes[name] else None
+    is_possible = 0 <= header.params <= 8 * sizes[name]  # a parameter takes at least one bit
+    return header if is_complete and is_possible else None
 
 
 def _header_bytes(path: Path) -> int:
@@ -297,4 +306,5 @@ def card_field_text(card: Any, name: str) -> str | None:
     """Return a field of a model card as text, with the entries of a list joined, or None if it is empty."""
     value = getattr(card, name, None)
     entries = value if isinstance(value, list) else [value]
-    return ", ".join(entry.strip() for entry in entries if isinstance(entry, str) and entry.strip())[:200] or None
+    texts = [entry.strip() for entry in entries if isinstance(entry, str)]
+    return ", ".join(text for text in texts if text)[:200] or None

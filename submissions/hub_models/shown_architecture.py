@@ -34,16 +34,25 @@ def shown_architecture(config: Mapping[str, Any]) -> Architecture:
 
 
 def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Architecture:
-    """Return what is shown, with how many tensors of the declared base the model has, by name and shape."""
+    """Return what is shown, with how many tensors of the declared base the model has, by name and shape.
+
+    The declared base is the model that the card names as the one this was made from.
+    """
     if not own or not base:
         return shown
-    names = {(name, tuple(shape)) for name, shape in base.items()}
-    found = {match for name, shape in own.items() for match in without_prefixes(name, tuple(shape))} & names
-    return shown.evolve(base_tensors=len(names), base_tensors_found=len(found))
+    wanted = {(name, tuple(shape)) for name, shape in base.items()}
+    present: set[tuple[str, tuple[int, ...]]] = set()
+    for name, shape in own.items():
+        present.update(without_prefixes(name, tuple(shape)))
+    return shown.evolve(base_tensors=len(wanted), base_tensors_found=len(present & wanted))
 
 
 def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
-    """Return a tensor under its own name and without its first parts: a model's language model is below a prefix."""
+    """Return a tensor under its own name and under those that its base may give it, each with the shape.
+
+    A language model that became a part of a larger model has a prefix before its names, as `model.layers.0.mlp` in
+    `language_model.model.layers.0.mlp`. So the first parts are left out one by one.
+    """
     parts = name.split(".")
     return [(".".join(parts[start:]), shape) for start in range(min(MAX_PREFIX + 1, len(parts)))]
 

@@ -61,8 +61,9 @@ class TemplateRenderer:
     ) -> None:
         """Start the child process.
 
-        `seconds` is the time for all batches together; each may take at most RENDER_SECONDS. `variables` are the special tokens that the template may use. `isolate` returns the command line that runs the child
-        process, for example in a sandbox. The process has no environment variable of this one except those in KEPT_VARIABLES.
+        `variables` are the special tokens that the template may use. `isolate` returns the command line that runs the child
+        process, for example in a sandbox. `seconds` is the time for all batches together; each may take at most
+        RENDER_SECONDS. The process has no environment variable of this one except those in KEPT_VARIABLES.
         """
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         command = [sys.executable, "-m", "submissions.hub_models.template_renderer"]
@@ -111,9 +112,12 @@ class TemplateRenderer:
             sent = self._write(message)
             started = time.monotonic()
             limit = min(RENDER_SECONDS, self._seconds_left)
-            reply = self._read(limit, 8 * sent + 8 * MAX_ADDED_CHARS * len(conversations))
+            max_added_bytes = (
+                8 * MAX_ADDED_CHARS * len(conversations)
+            )  # escaped as JSON, a character takes several bytes
+            reply = self._read(limit, 8 * sent + max_added_bytes)
             self._seconds_left -= time.monotonic() - started
-        if isinstance(reply, str):
+        if isinstance(reply, str):  # the error, instead of the list of prompts
             raise TemplateError(reply)
         return list(reply)
 
@@ -134,7 +138,7 @@ class TemplateRenderer:
             self._child.stdin.write(line)
             self._child.stdin.flush()
         except BrokenPipeError:
-            raise self._ended(b"") from None
+            raise self._ended("ended its process", by_itself=True) from None
         return len(line)
 
     def _read(self, seconds: float, max_bytes: int) -> Any:
@@ -149,16 +153,23 @@ class TemplateRenderer:
         received = bytearray()
         while not received.endswith(b"\n"):
             ready, _, _ = select.select([file], [], [], max(0.0, deadline - time.monotonic()))
-            piece = os.read(file, 2**20) if ready else None
-            received += piece or b""
-            if not piece or len(received) > max_bytes:
-                raise self._ended(piece)
+            if not ready:
+                raise self._ended("does not end")
+            piece = os.read(file, 2**20)
+            if not piece:
+                raise self._ended("ended its process", by_itself=True)
+            received += piece
+            if len(received) > max_bytes:
+                raise self._ended("writes too much")
         return json.loads(received)
 
-    def _ended(self, piece: bytes | None) -> TemplateError | TemplateProcessError:
-        """End the process and return the error. `piece` is what was read last: nothing if it ended, None if it was late."""
+    def _ended(self, what: str, *, by_itself: bool = False) -> TemplateError | TemplateProcessError:
+        """End the process and return the error. `what` is what the template does, `by_itself` whether its output has ended.
+
+        A process that could not start or was killed is not an error of the template.
+        """
         status = None
-        if piece == b"":
+        if by_itself:
             with suppress(subprocess.TimeoutExpired):  # it may have closed its output without ending
                 status = self._child.wait(END_SECONDS)
         self.close()
@@ -166,11 +177,6 @@ class TemplateRenderer:
             return TemplateProcessError(
                 "the process that renders the chat template could not start or was killed, as when memory runs out"
             )
-        what = "writes too much"
-        if piece is None:
-            what = "does not end"
-        elif not piece:
-            what = "ended its process"
         self._fault = TemplateError(f"the chat template {what}")
         return self._fault
 
@@ -201,7 +207,7 @@ class _PlainNamespace(Namespace):
     """A namespace that rejects names with a leading underscore, because they may reach Python internals."""
 
     def __init__(*args: Any, **kwargs: Any) -> None:
-        self, *values = args
+        self, *values = args  # as Jinja does it, so that a template may use the name `self`
         given = dict(*values, **kwargs)
         for name in given:
             _check_name(name)
