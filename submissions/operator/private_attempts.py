@@ -30,25 +30,25 @@ def publish_attempts(public: Store, private: PrivateStore, model_id: str) -> Non
         return
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-        rows = [row for row in board_reader(public).read(snapshot)[0] if row.model == model_id]
-        shown = {(row.benchmark, row.split) for row in rows if row.kind == "verified"}
+        all_rows, _ = board_reader(public).read(snapshot)
+        rows = [row for row in all_rows if row.model == model_id]
+        shown_sets = {(row.benchmark, row.split) for row in rows if row.kind == "verified"}
+        # A private evaluation that was published has the same hash as its row, and is no longer counted as private.
         public_runs = {_run_hash(row.key, row.date) for row in rows}
-        counts = Counter((name, split) for run, (name, split) in attempts.items() if run not in public_runs)
-        record = PrivateAttempts(
-            model_id=model_id,
-            counts={f"{name}/{split}": n for (name, split), n in sorted(counts.items()) if (name, split) in shown},
-        )
-        content = record.to_bytes()
-        known = public.read(record.path, snapshot.head) if record.path in snapshot.files else None
-        if content == known or not (record.counts or known):
-            return {}, "", None
-        return {record.path: content}, f"Count private evaluations of {model_id}", None
+        counts: Counter[str] = Counter()
+        for run, (benchmark, split) in sorted(attempts.items(), key=lambda attempt: attempt[1]):
+            if run not in public_runs and (benchmark, split) in shown_sets:
+                counts[f"{benchmark}/{split}"] += 1
+        record = PrivateAttempts(model_id=model_id, counts=counts)
+        if not record.counts and record.path not in snapshot.files:
+            return {}, "", None  # nothing to publish, and no earlier number to replace
+        return {record.path: record.to_bytes()}, f"Count private evaluations of {model_id}", None
 
     transact(public, decide)
 
 
 def _attempts(private: PrivateStore, model_id: str) -> dict[str, list[str]]:
-    """Return benchmark and split by the hash of the run."""
+    """Return the benchmark and the split of each attempt, by the hash of its run."""
     try:
         found: dict[str, list[str]] = json.loads(private.read(_path(model_id)))
     except (KeyError, ValueError):

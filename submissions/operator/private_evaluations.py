@@ -1,6 +1,6 @@
 """Evaluate a model in private until its maker agrees to publish the result, or to have it deleted.
 
-The queue, the records and the results of private evaluations are in a store of their own, which no page reads. Details and
+The maker is the person or organisation that made the model. The queue, the records and the results of private evaluations are in a store of their own, which no page reads. Details and
 item scores are in the private store, as those of public results are.
 """
 
@@ -21,18 +21,22 @@ from submissions.texts.errors import QueueError, StoreError
 
 
 def finished_result(queue: Queue, key: str) -> tuple[EvalRequest, EvalResult, bytes, bytes | None]:
-    """Return the request of a private evaluation, its result, and the record as it is stored with its statement, if signed.
+    """Return what a finished private evaluation has: request, result, the bytes of its record, and its signed statement.
 
-    Raises QueueError if there is no such evaluation, or it has no result.
+    The statement is None if the worker did not sign the result. Raises QueueError if there is no such evaluation, or it has
+    no result.
     """
     snapshot = queue.store.snapshot()
     request = queue.get(key, snapshot)
     if request.status != Status.FINISHED:
         raise QueueError(f"private evaluation {key} is {request.status} and has no result")
-    content = queue.store.read(EvalResult.path_of(request.model_id, key), snapshot.head)
-    statement = EvalResult.statement_path_of(key)
-    signed = queue.store.read(statement, snapshot.head) if statement in snapshot.files else None
-    return request, EvalResult.from_json(content), content, signed
+    record = queue.store.read(EvalResult.path_of(request.model_id, key), snapshot.head)
+    statement = _read_if_there(queue.store, EvalResult.statement_path_of(key), snapshot)
+    return request, EvalResult.from_json(record), record, statement
+
+
+def _read_if_there(store: Store, path: str, snapshot: Snapshot) -> bytes | None:
+    return store.read(path, snapshot.head) if path in snapshot.files else None
 
 
 def publish_private(private_queue: Queue, public: Queue, private: PrivateStore, key: str) -> EvalResult:
@@ -41,11 +45,10 @@ def publish_private(private_queue: Queue, public: Queue, private: PrivateStore, 
     The record stays as it is, so that the maker's copy and its signature agree with what is public. Raises QueueError if
     there is no result, the model was opted out, or the same request is public already; StoreError if a store fails.
     """
-    request, result, content, statement = finished_result(private_queue, key)
-    answers = EvalResult.answers_path_of(key)
-    snapshot = private_queue.store.snapshot()
-    shown = private_queue.store.read(answers, snapshot.head) if answers in snapshot.files else None
-    if result.to_bytes() != content:
+    request, result, record, statement = finished_result(private_queue, key)
+    answers_path = EvalResult.answers_path_of(key)
+    answers = _read_if_there(private_queue.store, answers_path, private_queue.store.snapshot())
+    if result.to_bytes() != record:
         raise QueueError(f"{key}: its record was written by another release; use that release to publish it")
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
@@ -57,8 +60,8 @@ def publish_private(private_queue: Queue, public: Queue, private: PrivateStore, 
         changes = {**with_requests(rows, [], [request]), **with_result(public.store, snapshot, result)}
         if statement:
             changes[result.statement_path_of(key)] = statement
-        if shown:
-            changes[answers] = shown
+        if answers:
+            changes[answers_path] = answers
         return changes, f"Publish {key}", None
 
     transact(public.store, decide)
@@ -104,7 +107,10 @@ def _remove_local_files(work_dir: Path, key: str) -> None:
 
 
 def _delete(queue: Queue, request: EvalRequest) -> None:
-    """Delete a request with its result, and the history that has them. Raises StoreError."""
+    """Delete a request with its result, and the history that has them. Raises StoreError.
+
+    The index is rebuilt too, because its segments have rows of the deleted records.
+    """
     key = request.key
     own = (
         EvalResult.path_of(request.model_id, key),

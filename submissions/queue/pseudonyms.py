@@ -61,9 +61,9 @@ class Pseudonyms:
             return known
         fresh = SubmitterName(name=name, pseudonym=secrets.token_hex(8))
         self._files.create(_path(name), fresh.to_bytes())
-        if known := self.find(name):
-            return known
-        self._files.write(_path(name), fresh.to_bytes())  # replace an unreadable record
+        if stored := self.find(name):  # the fresh one, or that of another process that was faster
+            return stored
+        self._files.write(_path(name), fresh.to_bytes())  # there was a record, but it is unreadable
         return fresh.pseudonym
 
     def name_of(self, pseudonym: str) -> str | None:

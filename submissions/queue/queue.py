@@ -2,8 +2,9 @@
 
     pending → running → finished | failed | quarantined,   running → pending when a lease is lost
 
-A request may run more than once but is published exactly once: `attempt` and the lease's nonce act as a fencing token, so a
-worker that lost its lease cannot publish.
+A worker claims a request by writing a lease into it, which expires unless the worker extends it. A request may run more than
+once but is published exactly once: `attempt` and the lease's nonce act as a fencing token, so a worker that lost its lease
+cannot publish.
 """
 
 import threading
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from submissions.config.logs import hide_in_logs
 from submissions.queue.admission import first_refusal, status_of
@@ -33,13 +35,20 @@ MAX_PARSED_REQUESTS = 1000  # kept in memory
 
 @dataclass
 class _Form:
-    """The requests of one submission, waiting to be queued together."""
+    """The requests of one submission, which wait for a commit, and afterwards the outcome."""
 
     requests: Sequence[EvalRequest]
     quota: Quota | None
-    decided: bool = False
-    refusals: list[Check | None] = field(default_factory=list)
-    error: Exception | None = None
+    decided: bool = False  # whether a commit was made or failed
+    refusals: list[Check | None] = field(default_factory=list)  # for each request the check that it failed, or None
+    error: Exception | None = None  # why the commit failed
+
+
+class _Claim(NamedTuple):
+    """The outcome of one commit of `Queue.claim`."""
+
+    request: EvalRequest | None
+    try_again: bool = False  # the commit took back lost leases, so there may be a request to claim now
 
 
 class Queue:
@@ -66,12 +75,13 @@ class Queue:
         self._heartbeats = heartbeats
         self._reader = queue_reader(store)
         self._parsed: dict[str, EvalRequest] = {}  # by blob id; running requests are read many times
-        self._forms: deque[_Form] = deque()
-        self._submitting = threading.Lock()
+        self._forms: deque[_Form] = deque()  # waiting for the next commit of submissions
+        self._submitting = threading.Lock()  # held during such a commit
 
     def rows(self, snapshot: Snapshot | None = None) -> list[QueueRow]:
         """Return open and recent requests, oldest first."""
-        return sorted(self._reader.read(snapshot or self.store.snapshot())[0], key=lambda r: (r.submitted_at, r.key))
+        rows, _ = self._reader.read(snapshot or self.store.snapshot())
+        return sorted(rows, key=lambda row: (row.submitted_at, row.key))
 
     def get(self, key: str, snapshot: Snapshot | None = None) -> EvalRequest:
         """Return the request with this key. Raises QueueError if there is none or its record is unreadable."""
@@ -103,7 +113,7 @@ class Queue:
         own_form = _Form(requests, quota)
         self._forms.append(own_form)
         with self._submitting:
-            if not own_form.decided:  # otherwise another thread has already committed it
+            if not own_form.decided:  # otherwise the thread that held the lock before has committed it
                 forms = [self._forms.popleft() for _ in range(len(self._forms))]
                 try:
                     transact(self.store, lambda snapshot: self._queue_forms(forms, snapshot))
@@ -116,7 +126,8 @@ class Queue:
             raise own_form.error
         return own_form.refusals
 
-    def _queue_forms(self, forms: list["_Form"], snapshot: Snapshot) -> tuple[Changes, str, None]:
+    def _queue_forms(self, forms: list[_Form], snapshot: Snapshot) -> tuple[Changes, str, None]:
+        """Decide about each request as if those before it were queued already, and return the changes that queue them."""
         rows = self.rows(snapshot)
         queued = list[EvalRequest]()
         for form in forms:
@@ -142,12 +153,12 @@ class Queue:
         StoreError if the store has no room for the result.
         """
 
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | bool]:
-            if lost := self._expired(snapshot, now):
-                changes = self._move(snapshot, [before for before, _ in lost], [after for _, after in lost])
-                return changes, "Take back lost leases", True
-            rows = self.rows(snapshot)
-            for row in fair_order(rows):
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, _Claim]:
+            lost = [request for request in self._running(snapshot) if has_expired(request, self._heartbeats, now)]
+            if lost:
+                changes = self._move(snapshot, lost, [self._after_loss(request, now) for request in lost])
+                return changes, "Take back lost leases", _Claim(None, try_again=True)
+            for row in fair_order(self.rows(snapshot)):
                 if benchmarks is not None and row.benchmark not in benchmarks:
                     continue
                 request = self._try_load(row.path, snapshot)
@@ -159,12 +170,13 @@ class Queue:
                 claimed = request.evolve(
                     status=Status.RUNNING, attempt=request.attempt + 1, lease=lease, started_at=now, failure=None
                 )
-                return self._move(snapshot, [request], [claimed]), f"Claim {request.key}", claimed
-            return {}, "", False
+                return self._move(snapshot, [request], [claimed]), f"Claim {request.key}", _Claim(claimed)
+            return {}, "", _Claim(None)
 
-        while (claimed := transact(self.store, decide)) is True:
-            continue  # leases were taken back, so there may be a request to claim now
-        return claimed or None
+        claim = transact(self.store, decide)
+        while claim.try_again:
+            claim = transact(self.store, decide)
+        return claim.request
 
     def take_back(self, nonces: Collection[str]) -> list[str]:
         """Take back running requests from a worker that is known to be dead. Return their keys.
@@ -176,8 +188,8 @@ class Queue:
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
             now = self.store.now()
             lost = [r for r in self._running(snapshot) if r.lease and r.lease.nonce in nonces]
-            changes = self._move(snapshot, lost, [self._after_loss(r, now) for r in lost]) if lost else {}
-            return changes, f"Take back {len(lost)} of a dead worker", [r.key for r in lost]
+            changes = self._move(snapshot, lost, [self._after_loss(request, now) for request in lost]) if lost else {}
+            return changes, f"Take back {len(lost)} of a dead worker", [request.key for request in lost]
 
         return transact(self.store, decide)
 
@@ -283,14 +295,6 @@ class Queue:
 
         transact(self.store, decide)
 
-    def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
-        """Return running requests with an expired lease, each with the record that replaces it."""
-        return [
-            (request, self._after_loss(request, now))
-            for request in self._running(snapshot)
-            if has_expired(request, self._heartbeats, now)
-        ]
-
     def _running(self, snapshot: Snapshot) -> list[EvalRequest]:
         running = (self._try_load(row.path, snapshot) for row in self.rows(snapshot) if row.status == Status.RUNNING)
         return [request for request in running if request]
@@ -299,7 +303,9 @@ class Queue:
         return self._after_failure(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
-        if failure.code.is_infrastructure and not failure.code.is_permanent and request.attempt < self._max_attempts:
+        """Return the record that replaces a running request whose attempt failed, see `fail`."""
+        may_pass_later = failure.code.is_infrastructure and not failure.code.is_permanent
+        if may_pass_later and request.attempt < self._max_attempts:
             return _pending(request, request.attempt)
         status = Status.QUARANTINED if failure.code.is_infrastructure else Status.FAILED
         return request.evolve(status=status, lease=None, finished_at=now, failure=failure)
@@ -310,6 +316,7 @@ class Queue:
         require_held(request, current)
 
     def _move(self, snapshot: Snapshot, before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
+        """Return the changes that replace the records `before` by those `after`, with their rows in the index."""
         return with_requests(self.rows(snapshot), before, after)
 
     def _load(self, path: str, snapshot: Snapshot) -> EvalRequest:

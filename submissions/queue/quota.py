@@ -28,23 +28,24 @@ class Quota:
 
     All members of an organisation share the quota for its own models. The default, one submission in 7 days, is
     KorQuAD's own rule (https://korquad.github.io). The reasoning modes of one model count as one submission, unless their
-    results together would reveal the answers of a private test set. Failed requests count too, because a model can provoke what looks like an
-    infrastructure failure. The operator gives a submission back by cancelling the request.
+    results together would reveal the answers of a private test set. Failed requests count too, because a model can provoke
+    what looks like an infrastructure failure. The operator gives a submission back by cancelling the request.
     """
 
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
     erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
-    owner_mark: Callable[[str, str], str] | None = (
-        None  # Pseudonyms.owner_mark; None: submitters never belong to an owner
-    )
+    # Pseudonyms.owner_mark, which tells whether the submitter of a request belongs to the model's owner. None: nobody does.
+    owner_mark: Callable[[str, str], str] | None = None
     guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode of a model counts
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
         """Return when the submitter may submit this request, or None if they may now."""
         counted = self._counted(rows, request)
         limit = self.limit(request.benchmark)
-        return counted[-limit] + self.window if len(counted) >= limit else None
+        if len(counted) < limit:
+            return None
+        return counted[-limit] + self.window  # then that one leaves the window, and fewer than `limit` are left in it
 
     def left(self, rows: Iterable[QueueRow], request: EvalRequest) -> int:
         """Return how many evaluations of the request's benchmark its submitter may still request now."""
@@ -57,16 +58,16 @@ class Quota:
     def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
         """Return when the requests that count against the quota were submitted, oldest first."""
         since = request.submitted_at - self.window
-        return sorted(
-            row.submitted_at
-            for row in rows
-            if row.benchmark == request.benchmark
-            and row.submitted_at > since
-            and (row.benchmark in self.guessable or not _other_mode(row, request))
-            and (
-                row.submitted_by in {request.submitted_by, *self.erased_pseudonyms} or self._both_of_owner(row, request)
-            )
-        )
+        same_person = {request.submitted_by, *self.erased_pseudonyms}
+        counted: list[datetime] = []
+        for row in rows:
+            if row.benchmark != request.benchmark or row.submitted_at <= since:
+                continue
+            if _other_mode(row, request) and row.benchmark not in self.guessable:
+                continue
+            if row.submitted_by in same_person or self._both_of_owner(row, request):
+                counted.append(row.submitted_at)
+        return sorted(counted)
 
     def _both_of_owner(self, row: QueueRow, request: EvalRequest) -> bool:
         """Return whether both requests are for models of one owner and were submitted by members of that owner."""

@@ -1,5 +1,6 @@
 """Estimate when a result will be ready, from how long the same benchmark took for models of similar size."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,7 +27,8 @@ class Wait:
 def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
     """Return the place and expected time of every pending or running request, by key.
 
-    The number of workers is taken to be the number of running requests, but at least one.
+    The pending requests are given to workers in their order, each to the one that is free first. The number of workers is
+    taken to be the number of running requests, but at least one.
     """
     durations: dict[tuple[str, int], list[float]] = {}
     for row in rows:
@@ -39,21 +41,21 @@ def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
         return median(known) if known else inf
 
     found: dict[str, Wait] = {}
-    free: list[float] = []  # seconds until each worker is free
+    free_in: list[float] = []  # seconds until each worker is free
     for row in rows:
         if row.status == Status.RUNNING and row.started_at:
             left = expected(row) - (now - row.started_at).total_seconds()
-            free.append(left if left > 0 else inf)
+            free_in.append(left if left > 0 else inf)  # it takes longer than expected, so its end is unknown
             found[row.key] = Wait(None, timedelta(seconds=left) if 0 < left < inf else None)
-    free = free or [0.0]
+    free_in = free_in or [0.0]
     for place, row in enumerate(fair_order(rows), 1):
-        worker = free.index(min(free))
-        free[worker] += expected(row)
-        ends = free[worker]
-        found[row.key] = Wait(place, timedelta(seconds=ends) if ends < inf else None)
+        worker = free_in.index(min(free_in))
+        free_in[worker] += expected(row)
+        ready_in = free_in[worker]
+        found[row.key] = Wait(place, timedelta(seconds=ready_in) if ready_in < inf else None)
     return found
 
 
 def _benchmark_and_size(row: QueueRow) -> tuple[str, int]:
-    """Return the benchmark and the size class of a request's model."""
-    return row.benchmark, sum((row.params or 0) >= size for size in SIZES)
+    """Return the benchmark, and the number of the size class of a request's model."""
+    return row.benchmark, bisect_right(SIZES, row.params or 0)
