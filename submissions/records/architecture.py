@@ -21,9 +21,9 @@ class Architecture(Record):
     vision_type: TypeName | None = None  # the model type of the vision encoder, such as siglip_vision_model
     vision_layers: Size | None = None
     vision_width: Size | None = None  # hidden size
-    # Of the model that the card names as its base: its tensors, and how many of them the model has with the same name and
-    # shape, perhaps below a prefix. Equal shapes do not mean equal weights. None if the base could not be read.
-    # `base_tensors_equal` of those have the same values too; None if no worker had the files of both.
+    # The number of tensors of the model that the card names as its base. None: the base could not be read.
     base_tensors: Annotated[int, Field(ge=1, le=10**6)] | None = None
+    # How many of those the model has with the same name and shape, perhaps below a prefix. Their values may differ.
     base_tensors_found: Annotated[int, Field(ge=0, le=10**6)] | None = None
+    # How many of those have the same values too. None: no worker had the files of both models.
     base_tensors_equal: Annotated[int, Field(ge=0, le=10**6)] | None = None

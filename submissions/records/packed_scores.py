@@ -20,7 +20,7 @@ V = TypeVar("V", covariant=True)
 
 @lru_cache(maxsize=1000)
 def _shared(names: Names) -> Names:
-    """Return one tuple for all rows with these names."""
+    """Return one tuple for all rows with these names: the cache returns the tuple of the first call with equal names."""
     return names
 
 
@@ -29,7 +29,7 @@ class _Packed(Mapping[str, V]):
 
     __slots__ = ("_names", "_numbers")
     _names: Names
-    _numbers: "array[float]"
+    _numbers: "array[float]"  # one or two for each name, in the same order
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -38,6 +38,7 @@ class _Packed(Mapping[str, V]):
         return len(self._names)
 
     def __eq__(self, other: object) -> bool:
+        # Faster than the comparison of `Mapping`, for rows that share their names.
         if isinstance(other, _Packed) and type(other) is type(self) and self._names is other._names:
             return bool(self._numbers == other._numbers)
         return super().__eq__(other)

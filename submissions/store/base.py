@@ -18,7 +18,7 @@ MAIN = "main"
 TRIES = 30
 LONGEST_WAIT = 5.0  # seconds between two attempts
 TRANSIENT_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # begins the text that git has in the place of a large file
 T = TypeVar("T")
 
 
@@ -108,14 +108,19 @@ def blob_id(content: bytes) -> str:
 
 
 def pointer(content: bytes) -> bytes:
-    """Return the LFS pointer of a file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+    """Return the LFS pointer of a file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
+
+    The Hub stores large files outside git, which then has this text in their place.
+    """
     return POINTER + f"oid sha256:{sha256(content).hexdigest()}\nsize {len(content)}\n".encode()
 
 
 def unchanged(snapshot: Snapshot, path: str, content: bytes | None) -> bool:
     """Return whether a path already has this content, or is already absent if `content` is None."""
     current = snapshot.files.get(path)
-    return current is None if content is None else current in (blob_id(content), blob_id(pointer(content)))
+    if content is None:
+        return current is None
+    return current in (blob_id(content), blob_id(pointer(content)))
 
 
 def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]]) -> T:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from submissions.records.request import Status
-from submissions.store.base import Snapshot, Store, blob_id, pointer
+from submissions.store.base import Changes, Snapshot, Store, blob_id, pointer
 from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes, sharded
 from submissions.store.index import Unreadable, reindexed
 from submissions.store.private import PrivateStore
@@ -20,8 +20,12 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
     with store.session():
         damaged = list(_damaged(store, snapshot))
     yield from damaged
-    changes, unreadable = reindexed(store, snapshot) if not damaged else ({}, [])  # it reads every record
-    yield from (f"{record.path} is unreadable: {record.reason}" for record in unreadable)
+    changes: Changes = {}
+    unreadable: list[Unreadable] = []
+    if not damaged:  # otherwise reading every record for the index would fail
+        changes, unreadable = reindexed(store, snapshot)
+    for record in unreadable:
+        yield f"{record.path} is unreadable: {record.reason}"
     yield from _mismatches(snapshot, unreadable, private)
     if changes:
         yield f"{len(changes)} segments of the index do not match the records: run python -m submissions reindex"

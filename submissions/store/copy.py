@@ -6,6 +6,7 @@ copied from one fsspec address to another.
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -37,11 +38,16 @@ def copy_store(source: str, target: str, settings: Settings) -> int:
 
 def _check_places(source: str, target: str) -> None:
     """Raise StoreError if the source does not exist, or if one place is inside the other."""
-    here, there = (None if is_remote(url) else local_path(url).resolve() for url in (source, target))
+    here = _local_folder(source)
+    there = _local_folder(target)
     if here and not here.exists():
         raise StoreError(f"{source} does not exist")
     if here and there and (here.is_relative_to(there) or there.is_relative_to(here)):
         raise StoreError(f"one of {source} and {target} is inside the other: name another place")
+
+
+def _local_folder(url: str) -> Path | None:
+    return None if is_remote(url) else local_path(url).resolve()
 
 
 def _is_git(url: str) -> bool:

@@ -39,17 +39,24 @@ OBJECT_ID_BYTES = 20
 PATH_ENCODING_ERRORS = "surrogateescape"  # other programs may have written names that are not UTF-8
 SQUASHED = b"refs/squashed/"  # heads before a squash, named by its time, for readers that still use them
 
+
 Folder = dict[str, tuple[bool, ObjectID]]  # name → whether it is a folder, and its id
+NO_ENTRY = (False, None)
 
 
 class GitStore:
+    """A store in a bare git repository on this machine.
+
+    A snapshot is made from the last one: only folders whose id differs are read, so it takes little time in a large store.
+    """
+
     hidden: str | None = None  # a path that snapshots leave out
 
     def __init__(self, path: Path) -> None:
         self.url = str(path)
         self.write_lock = threading.Lock()
         self.repository = GitRepository(path)
-        self._walking = threading.Lock()
+        self._walking = threading.Lock()  # held while a snapshot is made
         self._forget()
 
     def _forget(self) -> None:
@@ -66,66 +73,79 @@ class GitStore:
     def snapshot(self, head: str | None = None) -> Snapshot:
         head = head or self.head()
         with self._walking, self.repository.open() as repo:
-            if (last := self._last).head != head:
-                try:
-                    tree = _commit(repo, head).tree
-                except KeyError:
-                    if repo.refs.as_dict(Ref(b"refs/heads/")).get(Ref(MAIN.encode())) == head.encode():
-                        message = f"{self.url}: the newest commit is missing: {head}; restore it from a backup"
-                        raise DamagedError(message) from None
-                    raise
-                try:
-                    changed = dict(self._changed(repo, self._tree, tree))
-                except (
-                    DamagedError
-                ):  # a folder of the last snapshot was removed meanwhile, or one of this snapshot is damaged
-                    last = Snapshot("", {})
-                    changed = dict(self._changed(repo, None, tree))
-                changed.pop(self.hidden or "", None)
-                files = dict(last.files)
-                for path, blob in changed.items():
-                    if blob is None:
-                        del files[path]
-                    else:
-                        files[path] = blob
-                self._last = Snapshot(head, files, last.head, frozenset(changed))
+            if self._last.head != head:
+                tree = self._tree_of(repo, head)
+                self._last = self._next_snapshot(repo, head, tree)
                 self._tree = tree
             return self._last
+
+    def _tree_of(self, repo: Repo, head: str) -> ObjectID:
+        """Return the root folder of a commit. Raises KeyError if it does not exist, DamagedError if the branch names it."""
+        try:
+            commit = _commit(repo, head)
+        except KeyError:
+            if repo.refs.as_dict(Ref(b"refs/heads/")).get(Ref(MAIN.encode())) == head.encode():
+                message = f"{self.url}: the newest commit is missing: {head}; restore it from a backup"
+                raise DamagedError(message) from None
+            raise
+        tree: ObjectID = commit.tree
+        return tree
+
+    def _next_snapshot(self, repo: Repo, head: str, tree: ObjectID) -> Snapshot:
+        """Return the snapshot of a commit with this root folder, made from the last snapshot."""
+        last = self._last
+        try:
+            changed = dict(self._changed(repo, self._tree, tree))
+        except DamagedError:
+            # A folder of the last snapshot was removed meanwhile, which does not matter. If instead one of this snapshot is
+            # damaged, the error is raised again.
+            last = Snapshot("", {})
+            changed = dict(self._changed(repo, None, tree))
+        changed.pop(self.hidden or "", None)
+        files = dict(last.files)
+        for path, blob in changed.items():
+            if blob is None:
+                del files[path]
+            else:
+                files[path] = blob
+        return Snapshot(head, files, last.head, frozenset(changed))
 
     def _changed(
         self, repo: Repo, before: ObjectID | None, after: ObjectID | None, prefix: str = ""
     ) -> Iterator[tuple[str, str | None]]:
-        """Yield the paths in which two folders differ, with the blobs of the second one."""
+        """Yield the paths in which two folders differ, with the blobs of the second one, or None if it has no such file."""
         old = _entries(repo, before) if before else {}
         new = _entries(repo, after) if after else {}
         for name in old.keys() | new.keys():
-            was = old.get(name)
-            now = new.get(name)
-            if was == now:
+            was_folder, id_before = old.get(name, NO_ENTRY)
+            is_folder, id_after = new.get(name, NO_ENTRY)
+            if (was_folder, id_before) == (is_folder, id_after):
                 continue
             path = f"{prefix}{name}"
-            folder_before = was[1] if was and was[0] else None
-            folder_after = now[1] if now and now[0] else None
+            folder_before = id_before if was_folder else None
+            folder_after = id_after if is_folder else None
             if folder_before or folder_after:
                 yield from self._changed(repo, folder_before, folder_after, f"{path}/")
-            if now and not now[0]:
-                yield path, now[1].decode()
-            elif was and not was[0]:
+            if id_after and not is_folder:
+                yield path, id_after.decode()
+            elif id_before and not was_folder:
                 yield path, None
 
     def read(self, path: str, head: str) -> bytes:
         last = self._last
-        sha = last.files[path] if head == last.head else self.blob(path, head)
-        return self.content(sha)
+        blob = last.files[path] if head == last.head else self.blob(path, head)
+        return self.content(blob)
 
     def entries(self, folder: str, head: str) -> int:
         with self.repository.open() as repo:
-            sha = _commit(repo, head).tree
-            for name in folder.split("/") if folder else ():
-                is_folder, sha = _entries(repo, sha).get(name, (False, sha))
-                if not is_folder:
+            entries = _entries(repo, _commit(repo, head).tree)
+            names = folder.split("/") if folder else []
+            for name in names:
+                is_folder, sha = entries.get(name, NO_ENTRY)
+                if sha is None or not is_folder:
                     return 0
-            return len(_entries(repo, sha))
+                entries = _entries(repo, sha)
+            return len(entries)
 
     def session(self) -> AbstractContextManager[None]:
         return self.repository.session()
@@ -200,13 +220,13 @@ class GitStore:
             if not self.repository.move_branch(repo, before, head.id):
                 raise ConflictError(MAIN)  # by a writer that does not use our lock, such as git itself
             remove_leftovers(repo.object_store)
-            kept = {
-                commit.id: commit.tree for old in _squashed(repo, grace_s) for commit in _recent(repo, old, grace_s)
-            }
-            if _has_only_our_refs(repo):
-                reachable = {head.id, *kept}
-                for tree in (head.tree, *kept.values()):
-                    _add_tree(repo, tree, reachable)
+            kept = [head]
+            for squashed_head in _squashed(repo, grace_s):
+                kept += _recent(repo, squashed_head, grace_s)
+            if _has_only_our_refs(repo):  # otherwise other commits need objects too
+                reachable = {commit.id for commit in kept}
+                for commit in kept:
+                    _add_tree(repo, commit.tree, reachable)
                 remove_unreachable(repo.object_store, reachable, grace_s)
                 repack(repo.object_store, reachable, above=REPACK_ABOVE if grace_s else 0)
             pack_loose_objects(repo.object_store)
@@ -258,6 +278,7 @@ def _add_tree(repo: Repo, folder: ObjectID, known: set[ObjectID]) -> None:
 
 
 def _entries(repo: Repo, folder: ObjectID) -> Folder:
+    """Return what is in a folder. Raises DamagedError if the folder's object is missing."""
     hex_id = folder.decode()
     loose = Path(f"{repo.object_store.path}/{hex_id[:2]}/{hex_id[2:]}")
     try:  # reading the loose file directly takes half the time of dulwich

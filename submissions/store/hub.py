@@ -110,7 +110,7 @@ class HubStore:
         self.url = url
         self.failed_attempts = 0
         self._refusals = 0  # commits that were refused in a row as late, although the branch did not move
-        self._limits = threading.local()  # .until: when the current operation of this thread stops retrying
+        self._limits = threading.local()  # `.until` is when the current operation of this thread stops retrying
         self._repo = match[1]
         self._api = HubApi(read_token)
         self._deadline = Deadline()
@@ -205,12 +205,14 @@ class HubStore:
             except (HTTPError, ValueError, KeyError) as error:
                 head, landed = self._look_for_commit(error, parent, nonce)
             self._refusals = 0
-            if landed and self._parent_of(landed) not in (parent, None):
+            if landed is None:
+                if self._committed_before_squash(changes, head, parent):
+                    return head
+                raise ConflictError(MAIN)
+            if self._parent_of(landed) not in (parent, None):
                 self._undo(changes, landed)
                 raise ConflictError(MAIN)
-            if landed is None and not self._committed_before_squash(changes, head, parent):
-                raise ConflictError(MAIN)
-            return landed or head
+            return landed
 
         return self._with_retries(attempt)
 
@@ -262,8 +264,8 @@ class HubStore:
 
     def _parent_of(self, commit: str) -> str | None:
         """Return the parent of a commit in the mirror, or None if the mirror does not have it."""
-        known = itertools.islice(self._mirror.history(commit), 2)
-        return next((before.id for before in known if before.id != commit), None)
+        commit_and_parent = itertools.islice(self._mirror.history(commit), 2)
+        return next((known.id for known in commit_and_parent if known.id != commit), None)
 
     def _undo(self, changes: Changes, landed: str) -> None:
         """Give the files of a commit back what they had before it, because others may rely on that.
@@ -274,7 +276,9 @@ class HubStore:
         for _ in range(UNDO_TRIES):
             now = self.snapshot()
             ours = [path for path, content in changes.items() if unchanged(now, path, content)]
-            earlier = {path: self.read(path, before.head) if path in before.files else None for path in ours}
+            earlier: dict[str, bytes | None] = {}
+            for path in ours:
+                earlier[path] = self.read(path, before.head) if path in before.files else None
             if all(unchanged(now, path, content) for path, content in earlier.items()):
                 return
             try:
@@ -340,11 +344,15 @@ class HubStore:
         """
 
         def attempt() -> None:
-            if not self._mirror.has(head):
-                fresh = time.monotonic() - self._fetched < FRESH_S
-                known = fresh or (since and self._mirror.has(since))
+            if self._mirror.has(head):
+                return
+            fetched_lately = time.monotonic() - self._fetched < FRESH_S
+            depth: int | None
+            if fetched_lately or (since and self._mirror.has(since)):
+                depth = None  # all commits since the last one that the mirror has
+            else:
                 depth = COMMIT_SEARCH_DEPTH if since else 1
-                self._fetch_once(head, None if known else depth)
+            self._fetch_once(head, depth)
 
         self._with_retries(lambda: self._on_mirror(attempt))
 
@@ -365,6 +373,7 @@ class HubStore:
             raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
 
     def _fetch_once(self, head: str, depth: int | None, *, blobs: bool = False) -> None:
+        """Fetch a commit, see `Mirror.fetch`. Raises _Interrupted if git does not show it yet."""
         token = self._api.read_token()
         client = HttpGitClient(
             f"{self._endpoint}/datasets/",
@@ -412,14 +421,16 @@ class HubStore:
 
         Raises StoreUnavailableError if it keeps failing, StoreError if a retry cannot help.
         """
-        outer: float | None = getattr(self._limits, "until", None)
-        until = self._limits.until = outer or time.monotonic() + RETRY_SECONDS
+        outer: float | None = getattr(self._limits, "until", None)  # of the call that contains this one
+        until = outer or time.monotonic() + RETRY_SECONDS
+        self._limits.until = until
 
         def attempt() -> T:
             try:
                 return work()
             except Exception as error:
-                self.failed_attempts += _is_retryable(error) or isinstance(error, HfHubHTTPError)
+                if _is_retryable(error) or isinstance(error, HfHubHTTPError):
+                    self.failed_attempts += 1
                 raise
 
         tries = Retrying(
@@ -460,6 +471,10 @@ def _give_up(state: RetryCallState) -> bool:
 
 
 def _wait(state: RetryCallState) -> float:
+    """Return the seconds to wait: until the Hub's rate limit is reset, if it is used up, or as `wait_retry_after`."""
     error = state.outcome.exception() if state.outcome else None
-    limit = parse_ratelimit_headers(error.response.headers) if isinstance(error, HfHubHTTPError) else None
-    return float(limit.reset_in_seconds) if limit and not limit.remaining else wait_retry_after(state)
+    if isinstance(error, HfHubHTTPError):
+        limit = parse_ratelimit_headers(error.response.headers)
+        if limit and not limit.remaining:
+            return float(limit.reset_in_seconds)
+    return wait_retry_after(state)

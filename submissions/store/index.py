@@ -137,19 +137,24 @@ class RowReader(Generic[Row]):
             self._segments_read = set()
             last = _ReaderState()
             follows = False
-        rows, left_out = (dict(last.rows), last.left_out) if follows else ({}, {})
+        # If the store tells what has changed since the last snapshot, only that is compared, and otherwise every path.
+        rows: dict[str, tuple[str, Row | Unreadable]] = dict(last.rows) if follows else {}
+        left_out = last.left_out if follows else {}
+        paths = snapshot.changed if follows else snapshot.files
         new: list[str] = []
-        for path in snapshot.changed if follows else snapshot.files:
+        for path in paths:
             if not (path.startswith(self._records) and path.endswith(".json")):
                 continue
             blob = snapshot.files.get(path)
-            if blob is not None and path in last.rows and last.rows[path][0] == blob:
+            if blob is None:  # the record was deleted
+                rows.pop(path, None)
+            elif path in last.rows and last.rows[path][0] == blob:
                 rows[path] = last.rows[path]
-            elif blob is not None and last.left_out.get(path) == blob:
+            elif last.left_out.get(path) == blob:
                 left_out[path] = blob
             else:
                 rows.pop(path, None)
-                new += [path] if blob is not None else []
+                new.append(path)
         found, more_left_out = self._read_new(sorted(new), snapshot)
         rows |= found
         return _ReaderState(
@@ -227,7 +232,10 @@ def queue_reader(store: Store) -> RowReader[QueueRow]:
 
 
 def _segment_of_closed(path: str) -> str | None:
-    """Return the segment of a closed request, or None for an open one."""
+    """Return the segment of a closed request, or None for an open one.
+
+    The path is `requests/STATUS/SHARD/KEY.json`, or a shorter one if somebody has put a file elsewhere.
+    """
     _, status, *_, name = (*path.split("/"), "")[:4]
     closed = status in (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
     return queue_segment(name) if closed else None
@@ -276,19 +284,22 @@ def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after
         new.append(queue_row(request, blob_id(content)))
     shards = {key[:2] for key in touched}
     segments: dict[str, list[QueueRow]] = {queue_segment(shard): [] for shard in shards}
-    for row in (*(row for row in rows if row.key[:2] in shards and row.key not in touched), *new):
+    kept_rows = [row for row in rows if row.key[:2] in shards and row.key not in touched]
+    for row in (*kept_rows, *new):
         segments[queue_segment(row.key)].append(row)
     return changes | {path: to_lines(_recent(kept), QueueRow) for path, kept in segments.items()}
 
 
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
     """Return the rows that a segment keeps: open requests, and recent closed ones."""
-    ordered = sorted(rows, key=lambda r: (r.submitted_at, r.key))
-    closed = [r for r in ordered if r.status not in (Status.PENDING, Status.RUNNING)]
-    dropped = {
-        r.key for r in closed[:-CLOSED_PER_SEGMENT] if r.submitted_at <= ordered[-1].submitted_at - KEEP_CLOSED_FOR
-    }
-    return [r for r in ordered if r.key not in dropped]
+    ordered = sorted(rows, key=lambda row: (row.submitted_at, row.key))
+    closed = [row for row in ordered if row.status not in (Status.PENDING, Status.RUNNING)]
+    may_be_dropped = closed[:-CLOSED_PER_SEGMENT]
+    if not may_be_dropped:
+        return ordered
+    since = ordered[-1].submitted_at - KEEP_CLOSED_FOR  # counted from the newest request, so that no clock is needed
+    dropped = {row.key for row in may_be_dropped if row.submitted_at <= since}
+    return [row for row in ordered if row.key not in dropped]
 
 
 def compacted(store: Store, snapshot: Snapshot) -> Changes:
@@ -297,9 +308,10 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
     for path in snapshot.files:
         if path.startswith(BOARD) and (month := _month(path)):
             months.setdefault(month, []).append(path)
-    newest: dict[str, str] = {}
+    newest: dict[str, str] = {}  # month by benchmark, which may still get rows
     for month in sorted(months):
-        newest[month.rpartition("/")[0]] = month
+        benchmark = month.rpartition("/")[0]
+        newest[benchmark] = month
     changes: dict[str, bytes | None] = {}
     for month, paths in months.items():
         if month in newest.values() or len(paths) == 1:
@@ -323,7 +335,9 @@ def _month(path: str) -> str | None:
 
 def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadable]]:
     """Return the changes that rebuild every segment from the records, and the unreadable records."""
-    bare = Snapshot(snapshot.head, {p: b for p, b in snapshot.files.items() if not p.startswith("index/")})
+    # Without the index, the readers read every record.
+    records = {path: blob for path, blob in snapshot.files.items() if not path.startswith("index/")}
+    bare = Snapshot(snapshot.head, records)
     results, broken_results = board_reader(store).read(bare)
     requests, broken_requests = queue_reader(store).read(bare)
     on_board: dict[str, list[BoardRow]] = {}
@@ -332,8 +346,9 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
         on_board.setdefault(board_segment(result), []).append(result)
     for request in requests:
         in_queue.setdefault(queue_segment(request.key), []).append(request)
-    past = {_month(path) for path in snapshot.files if path == f"{_month(path)}.jsonl"}
-    for path in [path for path in on_board if _month(path) in past]:
+    # Months that `compacted` has merged stay merged.
+    merged = {_month(path) for path in snapshot.files if path == f"{_month(path)}.jsonl"}
+    for path in [path for path in on_board if _month(path) in merged]:
         on_board.setdefault(f"{_month(path)}.jsonl", []).extend(on_board.pop(path))
     wanted = {path: to_lines(rows, BoardRow) for path, rows in on_board.items()}
     wanted |= {path: to_lines(_recent(rows), QueueRow) for path, rows in in_queue.items()}

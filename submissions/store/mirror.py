@@ -42,11 +42,13 @@ class Mirror(GitStore):
         `depth` is the number of commits. None fetches all since the last one, or the whole history if none was fetched.
         """
         with self.repository.locked(), self.repository.open() as repo:
-            # A server does not send what the client has. It takes a client that has a commit to have the commit's files and
-            # its ancestors, too, which this one may lack: with `blobs` it says that it has nothing.
+            # A client names the commits that it has, and the server does not send what belongs to them. It assumes that their
+            # files and ancestors are there too, but a mirror may lack them. So to get files, it names no commit.
             last = repo.refs.as_dict(Ref(b"refs/")).get(Ref(b"heads/" + MAIN.encode()))
-            haves = [last] if last and last in repo.object_store and not blobs else []
-            walker = ObjectStoreGraphWalker(haves, lambda _: [], repo.get_shallow())
+            known_commits: list[ObjectID] = []
+            if last and last in repo.object_store and not blobs:
+                known_commits.append(last)
+            walker = ObjectStoreGraphWalker(known_commits, lambda _: [], repo.get_shallow())
             remove_leftovers(repo.object_store)
             pack, commit_pack, abort = repo.object_store.add_pack()
             try:
@@ -64,5 +66,5 @@ class Mirror(GitStore):
                 raise
             commit_pack()
             repo.update_shallow(fetched.new_shallow, fetched.new_unshallow)
-            self.repository.move_branch(repo, None, ObjectID(head.encode()))  # whatever it points at
+            self.repository.move_branch(repo, None, ObjectID(head.encode()))  # None: wherever it points now
             merge_packs(repo.object_store)

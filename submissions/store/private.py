@@ -52,7 +52,7 @@ class Health:
 
     @property
     def failing_since(self) -> datetime | None:
-        """Return when the store was last usable, or None if it is usable now."""
+        """Return since when reads or writes have failed, or None if both work."""
         return min(self.since.values(), default=None)
 
     def record(self, access: Access, error: Exception | None, url: str) -> None:
@@ -198,7 +198,7 @@ class PrivateStore:
         return f"{self._root}/{path}"
 
     def _retry(self, work: Callable[[], T], access: Access = "read", seconds: float | None = None) -> T:
-        """Run `work`, and repeat it after temporary errors.
+        """Run `work`, repeat it after temporary errors, and record in `health` whether it succeeded.
 
         For a remote store all of this takes `seconds` at most, by default SMALL_FILE_S.
 
@@ -217,6 +217,7 @@ class PrivateStore:
         return result
 
     def _within_deadline(self, work: Callable[[], T], seconds: float) -> T:
+        """Run `work` for `_retry`, and raise its errors as StoreErrors, except those of missing and existing files."""
         retrying = Retrying(
             stop=stop_after_attempt(1 if self._local else TRIES),
             wait=wait_random_exponential(multiplier=0.5, max=10),
@@ -256,12 +257,16 @@ class _TransientError(Exception):
 
 
 def _classify_errors(work: Callable[[], T]) -> T:
-    """Run `work`, and raise FileNotFoundError for missing files and _TransientError for temporary errors."""
+    """Run `work`, and raise FileNotFoundError for missing files and _TransientError for temporary errors.
+
+    Other errors are raised unchanged.
+    """
     try:
         return work()
     except HfHubHTTPError as error:
         status = error.response.status_code
-        if status == 404 and not error.response.headers.get("X-Error-Code", "").startswith("Repo"):
+        is_bucket_missing = error.response.headers.get("X-Error-Code", "").startswith("Repo")
+        if status == 404 and not is_bucket_missing:
             raise FileNotFoundError from error
         if status in (408, 425, 429) or status >= 500:
             raise _TransientError(f"the Hub answers {status}") from error
