@@ -347,12 +347,9 @@ class HubStore:
             if self._mirror.has(head):
                 return
             fetched_lately = time.monotonic() - self._fetched < FRESH_S
-            depth: int | None
-            if fetched_lately or (since and self._mirror.has(since)):
-                depth = None  # all commits since the last one that the mirror has
-            else:
-                depth = COMMIT_SEARCH_DEPTH if since else 1
-            self._fetch_once(head, depth)
+            has_earlier = fetched_lately or (since and self._mirror.has(since))
+            depth = COMMIT_SEARCH_DEPTH if since else 1
+            self._fetch_once(head, None if has_earlier else depth)  # None: all commits since the last one in the mirror
 
         self._with_retries(lambda: self._on_mirror(attempt))
 
