@@ -237,13 +237,15 @@ def _check_adapter(repository: Repository) -> None:
     """Check by the names and shapes of the weights that an adapter is whole and fits its base model.
 
     A LoRA adapter adds a product of two small matrices to a weight of its base model: `lora_B` (output width × rank) times
-    `lora_A` (rank × input width). DoRA, a variant, also has a vector of magnitudes for each weight. Whether every weight finds its place is known only when both are loaded, because libraries rename weights.
+    `lora_A` (rank × input width). DoRA, a variant, also has a vector of magnitudes for each weight. Whether every weight
+    finds its place is known only when both are loaded, because libraries rename weights.
     """
     if repository.base is None:
         return
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
     own = repository.shapes
-    of_base = repository.base.shapes
+    # A quantised base has its weights packed, in shapes that say nothing about the adapter's.
+    of_base = {} if quantization_of(repository.base.config.values) else repository.base.shapes
     modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}  # with an adapted weight
     if not modules:
         raise RefusedError(RefusalCode.ADAPTER_NAMES, "lora_A")
@@ -274,7 +276,8 @@ def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
     last_parts = module.split(".")[-4:]
     ending = f".{'.'.join(last_parts)}.weight"
     found = [shape for name, shape in of_base.items() if f".{name}".endswith(ending) and len(shape) == 2]
-    if found and (up[0], down[1]) not in found:
+    fits = {(up[0], down[1]), (down[1], up[0])}  # GPT-2 and its kin store their weights transposed
+    if found and fits.isdisjoint(found):
         return f"{up[0]} × {down[1]} ≠ {found[0][0]} × {found[0][1]}"
     return ""
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from submissions.checks.benchmark_checks import check_inputs
 from submissions.checks.report import NotApplicableError, NotCheckableError, run_check
+from submissions.checks.request import used_precision
 from submissions.hub_models.model_facts import ModelFacts, memory_needed
 from submissions.records.base import Precision
 from submissions.records.check import Check
@@ -50,7 +51,7 @@ def check_thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
 
 
 def _check_memory(facts: ModelFacts, precision: Precision | None, memory: int | None) -> str:
-    needed = memory_needed(facts.params, precision or facts.precision, facts.weight_bytes)
+    needed = memory_needed(facts.params, used_precision(facts, precision), facts.weight_bytes)
     if needed is None or memory is None:
         raise NotCheckableError
     if needed > memory:

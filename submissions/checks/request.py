@@ -10,6 +10,13 @@ from submissions.records.registry import Registry
 from submissions.records.request import DEFAULT_REVISION, EvalRequest, request_key
 
 
+def used_precision(facts: ModelFacts, requested: Precision | None) -> Precision:
+    """Return the precision in which a model will run."""
+    if facts.precision in (*QUANTIZATIONS, AS_SERVED):  # of a quantised checkpoint or a model behind an API: no choice
+        return facts.precision
+    return requested or facts.precision
+
+
 def build_request(
     facts: ModelFacts,
     benchmark: str,
@@ -26,9 +33,7 @@ def build_request(
     Whether the model can take the benchmark's questions is for the checks to say.
     """
     thinking = thinking or facts.thinking
-    # The precision of a quantised checkpoint or of a model behind an API cannot be chosen.
-    fixed = facts.precision in (*QUANTIZATIONS, AS_SERVED)
-    precision = facts.precision if fixed else precision or facts.precision
+    precision = used_precision(facts, precision)
     version = registry.benchmarks[benchmark].version
     base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None
     return EvalRequest(

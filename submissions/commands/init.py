@@ -57,9 +57,11 @@ def _plans(board: HubBoard | None, machine: Machine | None, args: Namespace) -> 
 def _machine(args: Namespace, board: HubBoard | None) -> Machine:
     before = remembered_options(Path(args.machine))  # of an earlier run; options that are given now replace them
     host = args.host or before.get("host")
+    # Another host has its own port.
+    port_before = before.get("port") if host == before.get("host") else None
     common: dict[str, Any] = {
         "folder": Path(args.machine),
-        "port": args.port or before.get("port") or (80 if host else 8080),
+        "port": args.port or port_before or (80 if host else 8080),
         "board_port": args.board_port or before.get("board_port") or 7860,
         "host": host,
         "gpu": args.gpu or before.get("gpu") or Path("/dev/nvidiactl").exists(),

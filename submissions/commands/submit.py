@@ -79,8 +79,7 @@ def _submit_private(context: Context) -> int:
     code = 0
     for benchmark in submission.benchmarks:
         if benchmark not in late_refusals:
-            refusals = [*report.refusals(), *report.refusals(benchmark)]
-            code = fail(f"{args.model!r} on {benchmark}: {_reasons(refusals)}")
+            code = fail(f"{args.model!r} on {benchmark}: {_reasons(report.refusals(benchmark))}")
         elif late_refusal := late_refusals[benchmark]:
             code = fail(f"{args.model!r} on {benchmark}: {_reasons([late_refusal])}")
         else:

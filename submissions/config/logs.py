@@ -70,7 +70,8 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace known secrets, what names private evaluations, what looks like a token, and the password in an address."""
     for secret in secrets:
         text = text.replace(secret, "[secret]")
-    for hidden in _hidden:
+    # Longest first, so that nothing is left of a name that begins with another.
+    for hidden in sorted(_hidden, key=len, reverse=True):
         text = text.replace(hidden, "[private]")
     text = PASSWORD_PATTERN.sub("[secret]", text)
     return TOKEN_PATTERN.sub("[secret]", text)

@@ -304,8 +304,9 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
 
     def with_store(self, store: str | None) -> Self:
         """Return settings with another public store. Raises SettingsError if `store` is the private store."""
-        if store and _same(store, self.private_store):
-            raise SettingsError(f"{store} is the private store: it holds answers and names; name another one")
+        for private in (self.private_store, self.private_queue):
+            if store and private and _same(store, private):
+                raise SettingsError(f"{store} is private: it holds answers and names; name another store")
         return self.model_copy(update={"store": store}) if store else self
 
     @property

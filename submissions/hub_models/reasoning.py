@@ -164,7 +164,8 @@ def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = F
     """Return the reasoning and the answer in a model's output.
 
     `tags` are the tags of the model's template, None if it has none, or ANY_TAGS to use the tags found in the text.
-    `opened` is whether the prompt ended inside the reasoning. The reasoning is None if there is none. The answer is empty if the reasoning never ends.
+    `opened` is whether the prompt ended inside the reasoning. The reasoning is None if there is none. The answer is empty if
+    the reasoning never ends.
     """
     known = tags
     if tags is ANY_TAGS:

@@ -50,11 +50,14 @@ def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Archite
 def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return a tensor under its own name and under those that its base may give it, each with the shape.
 
-    A language model that became a part of a larger model has a prefix before its names, as `model.layers.0.mlp` in
-    `language_model.model.layers.0.mlp`. So the first parts are left out one by one.
+    A language model that became a part of a larger model has more before its names, as `model.layers.0.mlp` in
+    `language_model.model.layers.0.mlp` or in `model.language_model.layers.0.mlp`. So the first parts are left out one by one,
+    with and without `model` in their place.
     """
     parts = name.split(".")
-    return [(".".join(parts[start:]), shape) for start in range(min(MAX_PREFIX + 1, len(parts)))]
+    names = [".".join(parts[start:]) for start in range(min(MAX_PREFIX + 1, len(parts)))]
+    names += [f"model.{rest}" for rest in names[1:]]
+    return [(one, shape) for one in dict.fromkeys(names)]
 
 
 def _nested(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any] | None:

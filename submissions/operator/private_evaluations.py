@@ -1,7 +1,8 @@
 """Evaluate a model in private until its maker agrees to publish the result, or to have it deleted.
 
-The maker is the person or organisation that made the model. The queue, the records and the results of private evaluations are in a store of their own, which no page reads. Details and
-item scores are in the private store, as those of public results are.
+The maker is the person or organisation that made the model. The queue, the records and the results of private evaluations
+are in a store of their own, which no page reads. Details and item scores are in the private store, as those of public
+results are.
 """
 
 import shutil

@@ -49,8 +49,8 @@ class PrivateAttempts(Record):
 class BeaconRound(Record):
     """A round of drand, a public source of random numbers, whose randomness enters the seed of a test set.
 
-    drand publishes each round at a known time, and nobody can predict it, so the operator cannot choose the seed. The signature
-    is added when the round is published.
+    drand publishes each round at a known time, and nobody can predict it, so the operator cannot choose the seed. The
+    signature is added when the round is published.
     """
 
     chain: Digest
@@ -62,8 +62,9 @@ class Commitment(Record):
     """A commitment to a generated test set, published at `fresh/` before any model is evaluated on it.
 
     There is a set for each quarter of a year, drawn from a secret seed. The hashes here prove later that the set was not
-    changed after models had been evaluated. With a beacon it is published in two steps: first the hash of the operator's secret and the number of a future round, then
-    the round's signature and the hash of the set. The secret is added when it is revealed.
+    changed after models had been evaluated. With a beacon it is published in two steps: first the hash of the operator's
+    secret and the number of a future round, then the round's signature and the hash of the set. The secret is added when it
+    is revealed.
     """
 
     quarter: Annotated[str, Field(pattern=r"^\d{4}Q[1-4]$")]

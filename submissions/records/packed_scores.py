@@ -44,7 +44,7 @@ class _Packed(Mapping[str, V]):
         return super().__eq__(other)
 
     def __hash__(self) -> int:
-        return hash((self._names, *self._numbers))
+        return hash(frozenset(self.items()))  # equal mappings may have their names in another order
 
 
 class PackedScores(_Packed[float]):

@@ -472,6 +472,15 @@ def test_submit_rejects_model_larger_than_device_memory(
     assert "memory" in refused(capsys, "zoo/qwen2")
 
 
+def test_chosen_precision_does_not_count_for_quantised_model(
+    zoo_settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = build(zoo_settings, "llama_fp8")
+    size = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    monkeypatch.setenv("HANNUN_DEVICE_MEMORY", str(2 * size))
+    submitted(capsys, "zoo/llama_fp8", "--precision", "float32")
+
+
 ADAPTERS = json.loads((ROOT / "tests/cases/models/adapters.json").read_text(encoding="utf-8"))
 
 
@@ -551,6 +560,34 @@ def test_check_compares_shapes_of_adapter_and_base(
         save_file(_reshaped(weights, change["lora_A"]), folder / "adapter_model.safetensors")
     report = check_model("o/adapter", None, models, REGISTRY, max_bytes=10**10)
     assert refused in {check.refusal for check in report.refusals()}
+
+
+@pytest.mark.parametrize(
+    ("stored", "quantization"),
+    [
+        (torch.zeros(64, 32), None),  # GPT-2 stores its weights transposed
+        (torch.zeros(1024, 1, dtype=torch.uint8), {"quant_method": "bitsandbytes", "load_in_4bit": True}),
+    ],
+)
+def test_check_knows_how_bases_store_weights(
+    stored: torch.Tensor, quantization: dict[str, Any] | None, models_dir: Path, tmp_path: Path
+) -> None:
+    """Give a base another layer that makes 32 values of 64, and an adapter for it."""
+    base = tmp_path / "models/tiny/image-text"
+    shutil.copytree(models_dir / "tiny/image-text", base)
+    adapter = write_adapter(
+        next(one for one in ADAPTERS if one["name"] == "control"), base, tmp_path / "models/o/adapter"
+    )
+    own = load_file(adapter / "adapter_model.safetensors")
+    module = "base_model.model.model.language_model.layers.0.attn.c_attn"
+    own |= {f"{module}.lora_A.weight": torch.ones(4, 64), f"{module}.lora_B.weight": torch.ones(32, 4)}
+    save_file(own, adapter / "adapter_model.safetensors")
+    weights = load_file(base / "model.safetensors")
+    save_file(weights | {"layers.0.attn.c_attn.weight": stored}, base / "model.safetensors")
+    if quantization:
+        change_json(base / "config.json", quantization_config=quantization)
+    report = check_model("o/adapter", None, tmp_path / "models", REGISTRY, max_bytes=10**10)
+    assert not report.refusals()
 
 
 def _reshaped(weights: dict[str, torch.Tensor], shape: tuple[int, int | None] | None) -> dict[str, torch.Tensor]:

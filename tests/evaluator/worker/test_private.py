@@ -353,6 +353,13 @@ def test_private_submission_of_a_public_model_is_refused(
     assert "submitted" in capsys.readouterr().err
 
 
+def test_private_submission_names_each_reason_once(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("submit", "--private", "tiny/no-such-model", "--benchmark", NAME) == 2
+    reasons = capsys.readouterr().err.split(": ", 1)[1]
+    sentences = [sentence for sentence in reasons.split(". ") if sentence]
+    assert len(sentences) == len(set(sentences))
+
+
 def test_failing_private_queue_does_not_keep_public_requests_waiting(
     installation: Settings, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

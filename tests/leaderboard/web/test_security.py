@@ -40,7 +40,7 @@ from scripts.support.records import Make, result_of
 from submissions.checks.report import Report
 from submissions.checks.submission import Submission
 from submissions.checks.submit import SubmissionService
-from submissions.config.logs import Redacting
+from submissions.config.logs import Redacting, hide_in_logs, redact
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.index_rows import board_row
@@ -305,6 +305,13 @@ def logged(message: str, *arguments: object, error: Exception | None = None) -> 
         return logging.LogRecord("a", logging.INFO, "f", 1, message, arguments, None)
     except Exception:
         return logging.LogRecord("a", logging.INFO, "f", 1, message, arguments, sys.exc_info())
+
+
+def test_log_leaves_nothing_of_longer_private_names() -> None:
+    names = ["hidden-org/secret", "hidden-org/secret-v2", "hidden-org"]
+    hide_in_logs(*names)
+    for name in names:
+        assert redact(f"evaluating {name}") == "evaluating [private]"
 
 
 def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

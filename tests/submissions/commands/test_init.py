@@ -237,6 +237,17 @@ def test_what_is_new_is_written_beside_files_changed_by_hand(init: Run, tmp_path
     assert "by hand" not in later.stdout and "8092" in (folder / name).read_text()
 
 
+def test_new_host_has_its_own_port(init: Run, tmp_path: Path) -> None:
+    def listens_at(address: str) -> bool:
+        return f"listen {address};" in (tmp_path / "board/nginx.conf").read_text()
+
+    init("--machine", "board", "--no-docker", "--port", "8081", "--yes")
+    init("--machine", "board", "--no-docker", "--yes")
+    assert listens_at("127.0.0.1:8081"), "it is remembered"
+    init("--machine", "board", "--no-docker", "--host", "board.example.org", "--yes")
+    assert listens_at("80 default_server")
+
+
 @pytest.mark.parametrize("ipv6", [True, False])
 def test_init_for_public_host_needs_sign_in(
     init: Run, tmp_path: Path, ipv6: bool, monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ OWN = {
     [
         ({"layers.0.q.weight": (8, 4), "layers.1.q.weight": (8, 4), "lm_head.weight": (10, 4)}, 3, 2),
         (OWN, 4, 4),
+        ({"model.layers.0.q.weight": (8, 4), "model.layers.1.q.weight": (8, 4), "lm_head.weight": (9, 4)}, 3, 3),
         ({"layers.0.q.weight": (4, 8)}, 1, 0),
         ({"weight": (9, 4)}, 1, 1),
         ({}, None, None),

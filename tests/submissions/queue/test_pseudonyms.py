@@ -137,9 +137,14 @@ def test_commands_reject_unprintable_name(name: str, settings_here: None, capsys
 
 
 def test_commands_reject_private_store_as_public_store(
-    environment: dict[str, str], settings_here: None, capsys: pytest.CaptureFixture[str]
+    environment: dict[str, str],
+    settings_here: None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     private = environment["HANNUN_PRIVATE_STORE"]
-    for written in (private, f"file://{private}", f"{private}/"):
+    private_queue = f"{private}-queue"
+    monkeypatch.setenv("HANNUN_PRIVATE_QUEUE", private_queue)
+    for written in (private, f"file://{private}", f"{private}/", private_queue):
         assert main(["--store", written, "list"]) == 2
-        assert "is the private store" in capsys.readouterr().err
+        assert "is private" in capsys.readouterr().err

@@ -17,6 +17,8 @@ def test_packed_scores_are_a_mapping() -> None:
     with pytest.raises(KeyError):
         packed["wer"]
     assert packed != PackedScores({"em": 61.5, "f1": 0.0}) and hash(packed) == hash(PackedScores(SCORES))
+    turned = PackedScores(dict(reversed(SCORES.items())))
+    assert turned == packed and hash(turned) == hash(packed)
 
 
 def test_packed_intervals_are_a_mapping() -> None:
