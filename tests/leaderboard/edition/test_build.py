@@ -13,26 +13,39 @@ from huggingface_hub import HfApi
 
 from app import main
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.edition.build import MANIFEST, Edition, build
+from leaderboard.edition.build import MANIFEST, Built, Edition, build, read_manifest
 from leaderboard.edition.file_location import FileLocation, page_file
 from scripts.support.evaluated import evaluated
 from scripts.support.hub.repos import TOKEN, Hub
-from scripts.support.records import Make, erratum_of
+from scripts.support.records import Make, erratum_of, request_numbered
 from submissions.config.settings import Settings
 from submissions.store.base import Store
+from submissions.store.open import open_store
 
 ADDRESS = "https://board.example/hannun"
 
 
-@pytest.fixture
-def board(store: Store, make_request: Make) -> LiveBoard:
-    result = evaluated(make_request(model_id="o/alpha", benchmark="ko-vqa"), 71.0)
+def board_on(store: Store) -> LiveBoard:
+    result = evaluated(request_numbered(1, model_id="o/alpha", benchmark="ko-vqa"), 71.0)
     erratum = erratum_of(
         "ko-vqa", moved=[{"key": result.request_key, "model": "o/alpha", "before": 72.0, "after": 71.0}]
     )
     records = {record.path: record.to_bytes() for record in (result, erratum)}
     store.commit(records, store.head(), "a result and an erratum")
     return LiveBoard(store)
+
+
+@pytest.fixture
+def board(store: Store) -> LiveBoard:
+    return board_on(store)
+
+
+@pytest.fixture(scope="module")
+def edition(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Built]:
+    """Return the folder of an edition with an address and a live board, and what was built."""
+    folder = tmp_path_factory.mktemp("edition")
+    board = board_on(open_store(str(folder / "store.git")))
+    return folder / "out", build(board, folder / "out", Edition(ADDRESS, "https://live.example"))
 
 
 def links(page: Path) -> Iterator[tuple[str, Path]]:
@@ -47,9 +60,9 @@ def links(page: Path) -> Iterator[tuple[str, Path]]:
             yield link, folder / unquote(parts.path)
 
 
-def test_every_link_of_every_page_leads_to_a_file(board: LiveBoard, tmp_path: Path) -> None:
-    built = build(board, tmp_path, Edition(ADDRESS, "https://live.example"))
-    pages = list(tmp_path.rglob("*.html"))
+def test_every_link_of_every_page_leads_to_a_file(edition: tuple[Path, Built]) -> None:
+    folder, built = edition
+    pages = list(folder.rglob("*.html"))
     assert len(pages) > 150 and built.total == len(built.written)
     for page in pages:
         assert page.read_bytes().isascii(), page
@@ -66,17 +79,17 @@ def test_edition_needs_neither_address_nor_live_board(board: LiveBoard, tmp_path
     assert not (tmp_path / "sitemap.xml").exists()
 
 
-def test_pages_name_their_address_and_both_languages(board: LiveBoard, tmp_path: Path) -> None:
-    build(board, tmp_path, Edition(ADDRESS))
-    html = (tmp_path / "en/ko-vqa.html").read_text(encoding="utf-8")
+def test_pages_name_their_address_and_both_languages(edition: tuple[Path, Built]) -> None:
+    folder, _ = edition
+    html = (folder / "en/ko-vqa.html").read_text(encoding="utf-8")
     assert f'<link rel="canonical" href="{ADDRESS}/en/ko-vqa.html">' in html
     assert f'hreflang="ko" href="{ADDRESS}/ko-vqa.html"' in html and '"@type": "Dataset"' in html
     assert f"{ADDRESS}/boards/ko-vqa.parquet" in html
-    addresses = [str(e.text) for e in ElementTree.fromstring((tmp_path / "sitemap.xml").read_bytes()).iter() if e.text]
+    addresses = [str(e.text) for e in ElementTree.fromstring((folder / "sitemap.xml").read_bytes()).iter() if e.text]
     assert f"{ADDRESS}/en/models/o/alpha.html" in addresses
     for address in addresses:
         if address.strip():
-            assert (tmp_path / unquote(address.removeprefix(f"{ADDRESS}/"))).is_file(), address
+            assert (folder / unquote(address.removeprefix(f"{ADDRESS}/"))).is_file(), address
 
 
 def test_only_what_changed_is_written_again(board: LiveBoard, store: Store, make_request: Make, tmp_path: Path) -> None:
@@ -94,12 +107,17 @@ def test_only_what_changed_is_written_again(board: LiveBoard, store: Store, make
     for file in (tmp_path / "fresh").rglob("*.*"):
         if file.name != MANIFEST:
             assert file.read_bytes() == (tmp_path / file.relative_to(tmp_path / "fresh")).read_bytes(), file
-    for damaged in ("", '{"index.html"', "[]"):
-        (tmp_path / MANIFEST).write_text(damaged)
-        assert len(build(board, tmp_path, Edition()).written) == again.total
+    (tmp_path / MANIFEST).write_text("")
+    assert len(build(board, tmp_path, Edition()).written) == again.total
     assert "o/beta" in (tmp_path / "index.html").read_text()
     (tmp_path / "ko-vqa.html").unlink()
     assert build(board, tmp_path, Edition()).written == ["ko-vqa.html"], "a lost file is written again"
+
+
+@pytest.mark.parametrize("damaged", [b"", b'{"index.html"', b"[]", b"\xff", b"null"])
+def test_damaged_manifest_says_nothing(damaged: bytes, tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_bytes(damaged)
+    assert read_manifest(tmp_path / MANIFEST) == {}
 
 
 def test_interrupted_build_is_finished_by_the_next(
