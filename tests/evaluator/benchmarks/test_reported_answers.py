@@ -24,7 +24,7 @@ def _judged_right(benchmark_name: str, case: dict[str, Any]) -> bool:
     """Return whether the benchmark's strict rule counts an output as right."""
     benchmark = BENCHMARKS[benchmark_name]
     item = benchmark.item_to_score(case)
-    output = case.get("output", case.get("text"))
+    output = case["output"] if "output" in case else case["text"]
     (score,) = benchmark.score_flat([item], [Answer(item.id, output, "ok", 0.0)])
     return score.values[STRICT.get(benchmark_name, "em_strict")] == 1.0
 
