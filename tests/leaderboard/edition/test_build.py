@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -18,6 +19,7 @@ from leaderboard.edition.file_location import FileLocation, page_file
 from scripts.support.evaluated import evaluated
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.records import Make, erratum_of, request_numbered
+from submissions.config.paths import PUBLISHED
 from submissions.config.settings import Settings
 from submissions.store.base import Store
 from submissions.store.open import open_store
@@ -25,19 +27,22 @@ from submissions.store.open import open_store
 ADDRESS = "https://board.example/hannun"
 
 
-def board_on(store: Store) -> LiveBoard:
+def board_on(store: Store, published: Path = PUBLISHED) -> LiveBoard:
     result = evaluated(request_numbered(1, model_id="o/alpha", benchmark="ko-vqa"), 71.0)
     erratum = erratum_of(
         "ko-vqa", moved=[{"key": result.request_key, "model": "o/alpha", "before": 72.0, "after": 71.0}]
     )
     records = {record.path: record.to_bytes() for record in (result, erratum)}
     store.commit(records, store.head(), "a result and an erratum")
-    return LiveBoard(store)
+    return LiveBoard(store, published=published)
 
 
 @pytest.fixture
-def board(store: Store) -> LiveBoard:
-    return board_on(store)
+def board(store: Store, tmp_path_factory: pytest.TempPathFactory) -> LiveBoard:
+    """Return a board with the published results of one benchmark, because a page for each published model takes long."""
+    published = tmp_path_factory.mktemp("published")
+    shutil.copytree(PUBLISHED / "ko-vdc", published / "ko-vdc")
+    return board_on(store, published)
 
 
 @pytest.fixture(scope="module")
