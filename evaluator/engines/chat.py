@@ -1,15 +1,18 @@
 """The engine for chat models in transformers, with or without images. It does not depend on a list of models.
 
-It uses the model's processor and chat template. Prompts are read in pools and answered longest first, in batches of
-similar token cost. Prompts on the same image are kept together, so that it is decoded once. While the device works on
-one batch, a thread prepares the next.
+The inference process (`evaluator/job/child.py`) creates a ChatEngine and passes it the prompts of a job. A prompt becomes a
+PreparedPrompt (text and image sizes), then a row of an Encoded batch (token ids and pixels, `chat_inputs.py`), then a
+_GeneratedRow (new tokens), and at last an Answer (text without reasoning, `output.py`).
+
+Prompts are read in pools and answered longest first, in batches of similar token cost. Prompts on the same image are
+kept together, so that it is decoded once. While the device works on one batch, a thread encodes the next.
 """
 
 import inspect
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -48,7 +51,9 @@ from submissions.texts.failure_codes import FailureCode
 POOL_SIZE = 256  # prompts that are sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # maximum number of prompts
 BATCH_TOKENS = {"cuda": 65_536, "cpu": 16_384}  # maximum number of prompt tokens, with padding and visual tokens
-MAX_IMAGE_REFUSALS = 16  # rejected images, none accepted, after which the model fails
+MAX_IMAGE_REFUSALS = 16  # prompts with rejected images, none accepted, after which the model fails
+# Parts of error messages that mean that the GPU failed, and not that the model cannot process an image.
+DEVICE_ERRORS = ("CUDA error", "CUDA driver error", "cuDNN error")
 LOADERS = {  # loader for a repository's own class, by its name in the config's auto_map
     "AutoModelForImageTextToText": AutoModelForImageTextToText,
     "AutoModelForVision2Seq": AutoModelForImageTextToText,
@@ -65,16 +70,37 @@ class _Decoding:
     config: GenerationConfig
     stops: frozenset[int]  # tokens that end an answer
     removed: frozenset[int]  # tokens that are not part of an answer
-    answer_tokens: int
-    reasoning_tokens: int  # 0 for a model that does not reason
+    answer_tokens: int  # budget of an answer
+    reasoning_tokens: int  # budget of the reasoning before it; 0 for a model that does not reason
 
     @classmethod
     def of(cls, model: Any, inputs: ChatInputs, options: EngineOptions) -> "_Decoding":
-        reasoning = options.max_reasoning_tokens if inputs.reasons else 0
+        """Return how a loaded model decodes."""
+        reasoning_tokens = options.max_reasoning_tokens if inputs.reasons else 0
         stops = inputs.stop_tokens(token_ids(model.generation_config.eos_token_id))
-        longest = options.max_new_tokens + reasoning
-        config = greedy_config(model.generation_config, options.decoding, stops, inputs.pad_id, longest)
-        return cls(config, frozenset(stops), frozenset(inputs.control_tokens(stops)), options.max_new_tokens, reasoning)
+        return cls(
+            config=greedy_config(
+                model.generation_config,
+                options.decoding,
+                stops,
+                inputs.pad_id,
+                max_new_tokens=options.max_new_tokens + reasoning_tokens,
+            ),
+            stops=frozenset(stops),
+            removed=frozenset(inputs.control_tokens(stops)),
+            answer_tokens=options.max_new_tokens,
+            reasoning_tokens=reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True)
+class _GeneratedRow:
+    """What the model generated for one prompt of a batch."""
+
+    tokens: list[int]  # ids of the new tokens, without the one that ended the answer
+    is_cut_off: bool  # whether a budget ended the answer, and not the model
+    opened: bool  # whether the prompt ends inside the reasoning, so that the tokens continue it
+    prompt_tokens: int
 
 
 class ChatEngine:
@@ -83,10 +109,12 @@ class ChatEngine:
     environment = staticmethod(torch_environment)
 
     def __init__(self, options: EngineOptions) -> None:
+        """Load the model and its processor. Raises EvaluationError if that fails or the model has no chat template."""
         config = chat_subconfig(load_config(options))
         loader, takes_images = choose_loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, takes_images, context, pads_left=not config.is_encoder_decoder)
+        # With greedy decoding, the model gets a generation config without the repository's sampling settings.
         plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
         self._model = _load_model(loader, options, config, plain)
         self._decoding = _Decoding.of(self._model, self._inputs, options)
@@ -100,8 +128,8 @@ class ChatEngine:
         self.batch_size = options.batch_size or BATCH_SIZE[best_device()]
         if options.decoding == "repository":  # some penalties count the padding; published scripts ask one at a time
             self.batch_size = 1
-        self._images_refused = 0  # prompts
-        self._images_accepted = 0
+        self._images_refused = 0  # number of prompts with images that the model rejected
+        self._images_accepted = 0  # number of prompts with images that it answered
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         remaining = iter(prompts)
@@ -109,12 +137,12 @@ class ChatEngine:
         with ThreadPoolExecutor(1) as encoder:
             while pool := list(islice(remaining, POOL_SIZE)):
                 waiting = deque(self._sort_by_cost(pool))
-                upcoming = deque([encoder.submit(self._inputs.encode, self._next_batch(waiting))])
-                while upcoming:
-                    encoded = upcoming.popleft().result()
-                    if waiting:
-                        upcoming.append(encoder.submit(self._inputs.encode, self._next_batch(waiting)))
-                    self._count_refusals(encoded)
+                encoding: Future[Encoded] | None = encoder.submit(self._inputs.encode, self._next_batch(waiting))
+                while encoding is not None:
+                    encoded = encoding.result()
+                    # The encoder works on the next batch while this one is answered.
+                    encoding = encoder.submit(self._inputs.encode, self._next_batch(waiting)) if waiting else None
+                    self._count_refusals(len(encoded.refused))
                     answers = [_unanswered(p, "infra_error") for p in encoded.broken]
                     answers += [_unanswered(p, "refused") for p in encoded.refused]
                     answers += self._answer_batch(encoded)
@@ -123,8 +151,9 @@ class ChatEngine:
                     last_time = now
                     for answer in answers:
                         yield replace(answer, seconds=seconds)
+        # A single refusal does not show whether the model or only this image is the reason.
         if not self._images_accepted and self._images_refused > 1:
-            raise EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
+            raise self._no_image_accepted()
 
     def close(self) -> None:
         self._inputs.close()
@@ -148,23 +177,28 @@ class ChatEngine:
             batch.append(waiting.popleft())
         return batch
 
-    def _count_refusals(self, encoded: Encoded) -> None:
-        """Count rejected images. Raises EvaluationError if the model seems to accept no image at all."""
-        self._images_refused += len(encoded.refused)
+    def _count_refusals(self, count: int) -> None:
+        """Count prompts with rejected images. Raises EvaluationError if the model seems to accept no image at all."""
+        self._images_refused += count
         if not self._images_accepted and self._images_refused >= MAX_IMAGE_REFUSALS:
-            raise EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
+            raise self._no_image_accepted()
+
+    def _no_image_accepted(self) -> EvaluationError:
+        return EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
 
     def _answer_batch(self, encoded: Encoded) -> list[Answer]:
         """Return the answers of a batch.
 
-        If memory runs out, the batch is halved, and later batches are no larger than the half that worked.
+        If memory runs out, the batch is halved, and later batches are no larger than the half that worked. If the model
+        fails on a batch with images, its prompts are answered one by one, so that an image with an unsupported shape
+        fails only its own prompt, with the status `refused`.
         """
         if encoded.unbatchable:
-            return [answer for p in encoded.unbatchable for answer in self._answer_batch(self._inputs.encode([p]))]
+            return self._answer_one_by_one(encoded.unbatchable)
         if not encoded.batch:
             return []
 
-        def generate(part: Sequence[PreparedPrompt]) -> list[Any]:
+        def generate(part: Sequence[PreparedPrompt]) -> list[_GeneratedRow]:
             return self._generate(encoded if len(part) == len(encoded.batch) else self._inputs.encode(part))
 
         answers: list[Answer] = []
@@ -172,27 +206,24 @@ class ChatEngine:
             for part, rows in split_batch_on_oom(encoded.batch, generate):
                 if len(part) < len(encoded.batch):
                     self.batch_size = min(self.batch_size, len(part))
-                answers += [self._answer(p, *row) for p, row in zip(part, rows, strict=True)]
+                answers += [self._answer(prompt, row) for prompt, row in zip(part, rows, strict=True)]
         except (ValueError, RuntimeError, IndexError) as error:
-            # An image with an unsupported shape must fail only its own prompt.
-            is_device_error = any(name in str(error) for name in ("CUDA error", "CUDA driver error", "cuDNN error"))
-            is_infrastructure = is_device_error or is_out_of_memory(error)
+            is_infrastructure = is_out_of_memory(error) or any(name in str(error) for name in DEVICE_ERRORS)
             if is_infrastructure or not any(p.sizes for p in encoded.batch):
                 raise
             self._inputs.refusal = f"{type(error).__name__}: {error}"
             if len(encoded.batch) > 1:
-                return [answer for p in encoded.batch for answer in self._answer_batch(self._inputs.encode([p]))]
-            self._count_refusals(replace(encoded, refused=encoded.batch))
+                return self._answer_one_by_one(encoded.batch)
+            self._count_refusals(1)
             return [_unanswered(encoded.batch[0], "refused")]
         self._images_accepted += sum(bool(p.sizes) for p in encoded.batch)
         return answers
 
-    def _generate(self, encoded: Encoded) -> list[tuple[Any, bool, bool, int]]:
-        """Generate, and return for each prompt the arguments of `_answer`.
+    def _answer_one_by_one(self, prompts: Sequence[PreparedPrompt]) -> list[Answer]:
+        return [answer for prompt in prompts for answer in self._answer_batch(self._inputs.encode([prompt]))]
 
-        They are: its new tokens on the CPU, whether they were cut off, whether the prompt ends inside the reasoning,
-        and the number of prompt tokens.
-        """
+    def _generate(self, encoded: Encoded) -> list[_GeneratedRow]:
+        """Run the model on an encoded batch and return what it generated, one row for each prompt of the batch."""
         check_token_ids(int(encoded.inputs["input_ids"].max()), self._model)
         inputs = encoded.inputs.to(self._model.device.type)
         if not self._takes_type_ids:
@@ -200,7 +231,7 @@ class ChatEngine:
         for name, value in inputs.items():  # pixels get the model's precision, integers are unchanged
             if torch.is_tensor(value) and torch.is_floating_point(value):
                 inputs[name] = value.to(self._model.dtype)
-        # The output of an encoder-decoder has one start token in front, that of other models has the prompt.
+        # `generate` returns rows of an encoder-decoder with one start token in front, of other models with the prompt.
         start = 1 if self._model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
         prompt_tokens = inputs["attention_mask"].sum(dim=1).tolist()
         decoding = self._decoding
@@ -208,72 +239,83 @@ class ChatEngine:
         budgets = Budgets(
             tokenizer, self._inputs.tags, encoded.opened, start, decoding.answer_tokens, decoding.reasoning_tokens
         )
-        beams = (decoding.config.num_beams or 1) > 1  # Budgets needs one row for each prompt
+        # `max_new_tokens` is limit enough for a model that does not reason. Beam search has several rows for each
+        # prompt, which Budgets cannot follow.
+        uses_beams = (decoding.config.num_beams or 1) > 1
+        criteria = [budgets] if decoding.reasoning_tokens and not uses_beams else []
         for_stop_strings = {"tokenizer": tokenizer} if decoding.config.stop_strings else {}
         output = self._model.generate(
             **inputs,
             generation_config=decoding.config,
-            stopping_criteria=StoppingCriteriaList([budgets] if decoding.reasoning_tokens and not beams else []),
+            stopping_criteria=StoppingCriteriaList(criteria),
             **for_stop_strings,
         )
         rows = []
-        for row, tokens in enumerate(output[:, start:].cpu()):
-            stopped_at = next((n for n, token in enumerate(tokens.tolist()) if token in decoding.stops), None)
-            budget_end = budgets.ended[row]
-            complete = stopped_at is not None and (budget_end is None or stopped_at < budget_end)
-            if stopped_at is None and budget_end is None and decoding.config.stop_strings:
-                text = tokenizer.decode(tokens)  # the string is part of the answer
-                complete = any(string in text for string in decoding.config.stop_strings)
-            end = stopped_at if complete else budget_end
-            rows.append((tokens[:end], not complete, encoded.opened[row], prompt_tokens[row]))
+        for number, tokens in enumerate(output[:, start:].tolist()):
+            end, is_cut_off = self._end_of_answer(tokens, budgets.ended[number])
+            rows.append(_GeneratedRow(tokens[:end], is_cut_off, encoded.opened[number], prompt_tokens[number]))
         return rows
 
-    def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:
-        """Return the answer in the new tokens, without the reasoning."""
+    def _end_of_answer(self, tokens: list[int], budget_end: int | None) -> tuple[int | None, bool]:
+        """Return at which of the new tokens an answer ends (None: after the last), and whether it was cut off there.
+
+        `budget_end` is the number of tokens at which a budget was spent, if it was. Padding or further tokens follow the
+        end of an answer until all rows of the batch have ended.
+        """
+        stop_at = next((n for n, token in enumerate(tokens) if token in self._decoding.stops), None)
+        if stop_at is not None and (budget_end is None or stop_at < budget_end):
+            return stop_at, False
+        if stop_at is None and budget_end is None and self._decoding.config.stop_strings:
+            text = self._inputs.tokenizer.decode(tokens)  # the stop string is part of the answer
+            return None, not any(string in text for string in self._decoding.config.stop_strings)
+        return budget_end, True
+
+    def _answer(self, prepared: PreparedPrompt, row: _GeneratedRow) -> Answer:
+        """Return the answer in a generated row, without the reasoning. `answer` sets its time."""
         output = read_output(
-            self._inputs.tokenizer, tokens.tolist(), self._inputs.tags, self._decoding.removed, opened=opened
+            self._inputs.tokenizer, row.tokens, self._inputs.tags, self._decoding.removed, opened=row.opened
         )
         status: AnswerStatus
-        if cut:
+        if row.is_cut_off:
             status = "truncated"
         elif output.answer:
             status = "ok"
         else:
             status = "empty"
         return Answer(
-            p.prompt.id,
-            output.answer,
-            status,
-            0.0,
-            p.windows,
-            p.visual_tokens,
-            p.resize,
+            id=prepared.prompt.id,
+            text=output.answer,
+            status=status,
+            seconds=0.0,
+            windows=prepared.windows,
+            visual_tokens=prepared.visual_tokens,
+            resize=prepared.resize,
             raw=output.raw,
-            prompt_tokens=prompt_tokens,
-            tokens=len(tokens),
+            prompt_tokens=row.prompt_tokens,
+            tokens=len(row.tokens),
             reasoning_tokens=output.reasoning_tokens,
         )
 
 
 def _load_model(loader: Any, options: EngineOptions, config: Any, plain: GenerationConfig | None) -> Any:
-    """Load the model, which fails as soon as it computes something that is no number."""
+    """Load the model. It raises EvaluationError as soon as its scores of the next token contain NaN."""
     model = from_pretrained(loader, options, config, plain)
     # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
     if (head := model.get_output_embeddings()) is not None:
-        head.register_forward_hook(lambda *call: check_no_nan(call[2][:, -1]))
+        head.register_forward_hook(lambda _module, _inputs, logits: check_no_nan(logits[:, -1]))
     return model
 
 
 def chat_subconfig(config: Any) -> Any:
     """Return the config of the part that reads images and writes text, if the model also generates audio or images.
 
-    For all other models, return the config unchanged.
+    For example, Qwen2.5-Omni's "thinker" is such a part. For all other models, return the config unchanged.
     """
-    known = (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING)
-    if any(type(config) in mapping for mapping in known) or type(config) not in MODEL_FOR_MULTIMODAL_LM_MAPPING:
+    writes_text = type(config) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING or type(config) in MODEL_FOR_CAUSAL_LM_MAPPING
+    if writes_text or type(config) not in MODEL_FOR_MULTIMODAL_LM_MAPPING:
         return config
-    parts = (getattr(config, name, None) for name in config.sub_configs)
-    return next((part for part in parts if type(part) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING), config)
+    subconfigs = (getattr(config, name, None) for name in config.sub_configs)
+    return next((sub for sub in subconfigs if type(sub) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING), config)
 
 
 def choose_loader(config: Any) -> tuple[Any, bool]:
@@ -299,5 +341,14 @@ def choose_loader(config: Any) -> tuple[Any, bool]:
     raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, f"{config.model_type} is not a chat model")
 
 
-def _unanswered(p: PreparedPrompt, status: AnswerStatus) -> Answer:
-    return Answer(p.prompt.id, "", status, 0.0, p.windows, p.visual_tokens, p.resize)
+def _unanswered(prepared: PreparedPrompt, status: AnswerStatus) -> Answer:
+    """Return an answer without text, with what is known of the prompt."""
+    return Answer(
+        id=prepared.prompt.id,
+        text="",
+        status=status,
+        seconds=0.0,
+        windows=prepared.windows,
+        visual_tokens=prepared.visual_tokens,
+        resize=prepared.resize,
+    )

@@ -1,12 +1,20 @@
-"""Turn prompts into inputs of a chat model: apply its chat template, decode images, and run its processor."""
+"""Turn prompts into inputs of a chat model: apply its chat template, decode images, and run its processor.
+
+There are two steps. `ChatInputs.prepare` fits a prompt's page to the context and estimates its cost in tokens, by which
+`chat.py` forms batches. `ChatInputs.encode` turns a batch into tensors, and sorts out the prompts that cannot be in it.
+`served_model.py` uses the first step only, because a server renders and encodes prompts itself.
+
+The chat template is untrusted code. It is rendered in a process of its own (TemplateRenderer), and the processor gets
+PASSTHROUGH_TEMPLATE instead, which prints the rendered text.
+"""
 
 import copy
 import json
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from transformers import AutoProcessor, AutoTokenizer
 
@@ -30,7 +38,7 @@ DEFAULT_VISUAL_TOKENS = 1024  # reserved for an image if the processor does not 
 IMAGE_THREADS = 4  # that decode images
 # Raised by processors for images with a shape that they do not support.
 PROCESSOR_ERRORS = (ValueError, RuntimeError, TypeError, IndexError, ZeroDivisionError)
-PROBE_ANSWER = "대답입니다"  # an answer that does not occur in any chat template
+PROBE_ANSWER = "대답입니다"  # "This is the answer", which does not occur in any chat template
 # Prints text that is already rendered, so that the processor adds only images and token ids.
 PASSTHROUGH_TEMPLATE = "{% for message in messages %}{{ message['rendered'] }}{% endfor %}"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -46,7 +54,14 @@ class PreparedPrompt:
     sizes: tuple[tuple[int, int], ...]  # of the images, within the pixel budget
     resize: float | None  # scale of the most reduced image
     visual_tokens: int | None  # None if the processor does not report them
-    cost: int  # estimated number of tokens
+    cost: int  # estimated number of tokens: text, template and images
+
+
+class SizedImage(NamedTuple):
+    """An image file, and the size at which a model gets it."""
+
+    path: Path
+    size: tuple[int, int]  # width and height in pixels
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ class Encoded:
     """An encoded batch, and the prompts that could not be encoded with it."""
 
     batch: list[PreparedPrompt]
-    inputs: Any
+    inputs: Any  # the processor's BatchFeature with one row for each prompt of the batch; None if the batch is empty
     opened: list[bool] = field(default_factory=list)  # whether each prompt ends inside the reasoning
     broken: list[PreparedPrompt] = field(default_factory=list)  # images unreadable: an infrastructure failure
     refused: list[PreparedPrompt] = field(default_factory=list)  # images rejected by the model's processor
@@ -62,26 +77,34 @@ class Encoded:
 
 
 class ChatInputs:
-    """The processor and chat template of a model.
-
-    Raises EvaluationError if the processor cannot be loaded or the model has no chat template.
-    """
+    """The processor and chat template of a model."""
 
     def __init__(
         self, options: EngineOptions, takes_images: bool, context: int | None, *, pads_left: bool = True
     ) -> None:
+        """Load the processor and find out how the template marks reasoning and the ends of answers.
+
+        Args:
+            options: The options of the evaluation.
+            takes_images: Whether the model takes images. If not, only its tokenizer is loaded.
+            context: The number of tokens that the model can read and write together, or None if unknown.
+            pads_left: Whether a batch is padded in front of the prompts, as decoder-only models need it.
+
+        Raises EvaluationError if the processor cannot be loaded or the model has no chat template.
+        """
         self._takes_images = takes_images
         self.needs_media_types = False  # whether the model takes `mm_token_type_ids`, which mark image tokens
         self.refusal = ""  # why an image was rejected last
         self._max_pixels = options.max_pixels
         self._processor = _load_processor(AutoProcessor if takes_images else AutoTokenizer, options)
-        images = getattr(self._processor, "image_processor", None)
-        self.image_processor = type(images).__name__ if images is not None else None
+        image_processor = getattr(self._processor, "image_processor", None)
+        # The name of its class is recorded with the result.
+        self.image_processor = type(image_processor).__name__ if image_processor is not None else None
         # Some image models have a tokenizer as their processor.
         tokenizer = getattr(self._processor, "tokenizer", self._processor)
         templates = getattr(self._processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)
         template = default_template(templates) if not isinstance(templates, str) else templates
-        if options.adapter:
+        if options.adapter:  # an adapter may have been trained with a template of its own
             template = folder_template(options.adapter)[0] or template
         if not template:
             raise EvaluationError(FailureCode.NO_CHAT_TEMPLATE, "the model has no chat template")
@@ -103,10 +126,10 @@ class ChatInputs:
         self._renderer.close()
 
     def stop_tokens(self, model_stops: Iterable[int]) -> set[int]:
-        """Return the ids of all tokens that end an answer, in addition to those that the model's config names."""
-        ends = [self.tokenizer.eos_token_id, self._end_of_turn()]
-        stops = {*model_stops, *token_ids(ends)}
-        if self.reasons and self.tags:  # tokens between reasoning and answer must not end the answer
+        """Return the ids of all tokens that end an answer: those of the model's config, the tokenizer and the template."""
+        stops = {*model_stops, *token_ids([self.tokenizer.eos_token_id, self._end_of_turn()])}
+        # Tokens between reasoning and answer must not end the answer. Harmony's separator begins with <|end|>, for example.
+        if self.reasons and self.tags:
             stops -= {*self.tokenizer(self.tags.separator, add_special_tokens=False)["input_ids"]}
         return stops
 
@@ -130,84 +153,110 @@ class ChatInputs:
         return next((token_id for token, token_id in added if suffix.startswith(token)), None)
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
-        """Return the prompt with its page fitted to the context, its image sizes and its estimated cost."""
+        """Return the prompt with its page fitted to the context, its image sizes and its estimated cost.
+
+        Raises EvaluationError if the prompt has images and the model takes none.
+        """
         if prompt.images and not self._takes_images:
             raise EvaluationError(FailureCode.NO_IMAGE_INPUT, "the model takes no images")
         text, windows = fit_page(prompt, self._room, self._length)
-        for token in self._media:  # media tokens in a question must not be taken for further images
+        # A media token in a question must not be taken for a further image: "<image>" becomes "< image>".
+        for token in self._media:
             text = text.replace(token, f"{token[0]} {token[1:]}")
         cost = self._length(text) + TEMPLATE_TOKENS
+        without_images = PreparedPrompt(prompt, text, windows, sizes=(), resize=None, visual_tokens=None, cost=cost)
         if not prompt.images:
-            return PreparedPrompt(prompt, text, windows, (), None, None, cost)
+            return without_images
         try:
             fitted = [fitted_size(path, self._max_pixels) for path in prompt.images]
         except (OSError, ValueError):
-            return PreparedPrompt(prompt, text, windows, (), None, None, cost)  # `encode` reports it as broken
+            return without_images  # `encode` finds fewer sizes than images and reports the prompt as broken
         sizes = tuple((width, height) for width, height, _ in fitted)
-        visual = self._visual_tokens(sizes)
-        reserved = DEFAULT_VISUAL_TOKENS * len(sizes) if visual is None else visual
-        return PreparedPrompt(prompt, text, windows, sizes, min(f for *_, f in fitted), visual, cost + reserved)
+        visual_tokens = self._visual_tokens(sizes)
+        reserved = DEFAULT_VISUAL_TOKENS * len(sizes) if visual_tokens is None else visual_tokens
+        return replace(
+            without_images,
+            sizes=sizes,
+            resize=min(scale for _, _, scale in fitted),
+            visual_tokens=visual_tokens,
+            cost=cost + reserved,
+        )
 
     def encode(self, batch: Sequence[PreparedPrompt]) -> Encoded:
         """Decode the images and tokenise the texts of a batch.
 
-        Raises EvaluationError if the template fails, or the processor fails on a text.
+        Prompts whose images cannot be read, are rejected by the processor or do not fit into one batch are returned in
+        lists of their own. Raises EvaluationError if the template fails, or the processor fails on a text.
         """
-        names = [list(zip(p.prompt.images, p.sizes, strict=False)) for p in batch]
-        with ThreadPoolExecutor(IMAGE_THREADS) as threads:  # each distinct image is decoded once
-            distinct = list(dict.fromkeys(name for prompt_names in names for name in prompt_names))
-            loaded = dict(zip(distinct, threads.map(_load, distinct), strict=True))
-        images = [[loaded[name] for name in prompt_names] for prompt_names in names]
-        readable = [len(own) == len(p.prompt.images) and None not in own for p, own in zip(batch, images, strict=True)]
-        good = [(p, own) for p, own, fits in zip(batch, images, readable, strict=True) if fits]
-        broken = [p for p, fits in zip(batch, readable, strict=True) if not fits]
-        if not good:
+        readable: list[PreparedPrompt] = []
+        images: list[list[Any]] = []  # of each readable prompt
+        broken: list[PreparedPrompt] = []
+        for prepared, own_images in zip(batch, _load_images(batch), strict=True):
+            if own_images is None:
+                broken.append(prepared)
+            else:
+                readable.append(prepared)
+                images.append(own_images)
+        if not readable:
             return Encoded([], None, broken=broken)
-        rendered = self._render([[self._message(p.text, ["image"] * len(own))] for p, own in good])
+        # The renderer gets a placeholder for each image, the processor the images themselves.
+        placeholders = [["image"] * len(own_images) for own_images in images]
+        rendered = self._render([[self._message(p.text, own)] for p, own in zip(readable, placeholders, strict=True)])
         conversations = [
-            [{**self._message(p.text, own), "rendered": text}] for (p, own), text in zip(good, rendered, strict=True)
+            [{**self._message(prepared.text, own_images), "rendered": text}]
+            for prepared, own_images, text in zip(readable, images, rendered, strict=True)
         ]
-        prompts = [p for p, _ in good]
         try:
-            return Encoded(prompts, self._process(conversations), self._opened(rendered), broken)
+            return Encoded(readable, self._process(conversations), self._opened(rendered), broken)
         except PROCESSOR_ERRORS as error:
             if is_out_of_memory(error):
                 raise
             self.refusal = f"{type(error).__name__}: {error}"
-            if not any(prompt.sizes for prompt in prompts):
+            if not any(p.sizes for p in readable):
                 raise EvaluationError(FailureCode.MODEL_ERROR, f"the processor fails on a question: {error}") from error
         # An image with an unsupported shape must fail only its own prompt.
-        accepted = [self._can_process(conversation) for conversation in conversations]
-        refused = [p for p, fits in zip(prompts, accepted, strict=True) if not fits]
-        fitting = [n for n, fits in enumerate(accepted) if fits]
-        if not fitting:
+        accepted: list[int] = []  # indexes in `readable`
+        refused: list[PreparedPrompt] = []
+        for index, conversation in enumerate(conversations):
+            if self._can_process(conversation):
+                accepted.append(index)
+            else:
+                refused.append(readable[index])
+        if not accepted:
             return Encoded([], None, broken=broken, refused=refused)
+        accepted_prompts = [readable[index] for index in accepted]
         try:
-            inputs = self._process([conversations[n] for n in fitting])
+            inputs = self._process([conversations[index] for index in accepted])
         except PROCESSOR_ERRORS:  # each works alone, but images with different numbers of tiles do not batch
-            return Encoded([], None, broken=broken, refused=refused, unbatchable=[prompts[n] for n in fitting])
-        opened = self._opened([rendered[n] for n in fitting])
-        return Encoded([prompts[n] for n in fitting], inputs, opened, broken, refused)
+            return Encoded([], None, broken=broken, refused=refused, unbatchable=accepted_prompts)
+        opened = self._opened([rendered[index] for index in accepted])
+        return Encoded(accepted_prompts, inputs, opened, broken, refused)
 
     def _message(self, text: str, images: list[Any]) -> dict[str, Any]:
+        """Return a user message: the images, then the text, or a plain string for a model that takes no images."""
         if not self._takes_images:
             return {"role": "user", "content": text}
         parts = [{"type": "image", "image": image} for image in images]
         return {"role": "user", "content": [*parts, {"type": "text", "text": text}]}
 
     def _render(self, conversations: Sequence[Conversation]) -> list[str]:
+        """Apply the chat template. Raises EvaluationError if the template fails."""
         try:
             return self._renderer.render(conversations, **self.switches)
         except TemplateError as error:
             raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 
     def _opened(self, rendered: Sequence[str]) -> list[bool]:
+        """Return for each rendered prompt whether it ends inside the reasoning."""
         return [prompt_ends_in_reasoning(text, self.tags) for text in rendered]
 
     def _process(self, conversations: list[list[dict[str, Any]]]) -> Any:
-        kwargs = {"padding": True, **({"return_mm_token_type_ids": True} if self.needs_media_types else {})}
+        """Return the model's inputs for rendered conversations, one row for each, as PyTorch tensors."""
+        kwargs = {"padding": True}
+        if self.needs_media_types:
+            kwargs["return_mm_token_type_ids"] = True
         if self._writes_begin(conversations[0]):
-            kwargs["add_special_tokens"] = False  # otherwise the tokenizer would add a second one
+            kwargs["add_special_tokens"] = False  # otherwise the tokenizer would add a second beginning-of-text token
         return self._processor.apply_chat_template(
             conversations,
             chat_template=PASSTHROUGH_TEMPLATE,
@@ -218,9 +267,10 @@ class ChatInputs:
         )
 
     def _writes_begin(self, conversation: list[dict[str, Any]]) -> bool:
-        """Return whether the template writes the beginning-of-text token, maybe after a space or a line break.
+        """Return whether the template of an image model writes the beginning-of-text token.
 
-        transformers looks for it only at the very start. Without it, processors let the tokenizer add one.
+        transformers looks for the token only at the very start, and misses it after a space or a line break. A processor
+        then lets the tokenizer add one. For text models it never adds one.
         """
         begin = getattr(self.tokenizer, "bos_token", None)
         if not self._takes_images or not begin:
@@ -237,6 +287,7 @@ class ChatInputs:
         return True
 
     def _visual_tokens(self, sizes: Sequence[tuple[int, int]]) -> int | None:
+        """Return how many tokens the model uses for images of these sizes, or None if the processor cannot say."""
         count = getattr(self._processor, "_get_num_multimodal_tokens", None)
         if count is None:
             return None
@@ -247,6 +298,7 @@ class ChatInputs:
             return None  # not reported for this shape, or not at all
 
     def _length(self, text: str) -> int:
+        """Return the number of tokens of a text."""
         return len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
@@ -263,10 +315,28 @@ def _media_tokens(processor: Any, tokenizer: Any) -> list[str]:
     return sorted({str(token) for token in tokens if token and len(str(token)) > 1}, key=lambda t: (-len(t), t))
 
 
-def _load(name: tuple[Path, tuple[int, int]]) -> Any:
-    """Return the image with this path at this size, or None if it cannot be read."""
+def _load_images(batch: Sequence[PreparedPrompt]) -> list[list[Any] | None]:
+    """Return the images of each prompt, or None for a prompt with an image that cannot be read.
+
+    An image that several prompts share is decoded once.
+    """
+    sized = [[SizedImage(*pair) for pair in zip(p.prompt.images, p.sizes, strict=False)] for p in batch]
+    distinct = list(dict.fromkeys(image for own_images in sized for image in own_images))
+    with ThreadPoolExecutor(IMAGE_THREADS) as threads:
+        loaded = dict(zip(distinct, threads.map(_load_image, distinct), strict=True))
+    found: list[list[Any] | None] = []
+    for prepared, own_images in zip(batch, sized, strict=True):
+        images = [loaded[image] for image in own_images]
+        # `prepare` leaves the sizes empty if it cannot read an image.
+        is_complete = len(images) == len(prepared.prompt.images) and None not in images
+        found.append(images if is_complete else None)
+    return found
+
+
+def _load_image(image: SizedImage) -> Any:
+    """Return an image at its size, or None if it cannot be read."""
     try:
-        return load_image(*name)
+        return load_image(image.path, image.size)
     except (OSError, ValueError):
         return None
 
@@ -288,5 +358,6 @@ def _load_processor(loader: Any, options: EngineOptions) -> Any:
 
 
 def _has_processor(adapter: Path, loader: Any) -> bool:
+    """Return whether an adapter's folder has what `loader` loads: a tokenizer, and for image models a processor too."""
     has_tokenizer = any((adapter / name).exists() for name in TOKENIZER_FILES)
     return has_tokenizer and (loader is AutoTokenizer or any((adapter / name).exists() for name in PROCESSORS))
