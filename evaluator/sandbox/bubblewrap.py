@@ -11,7 +11,10 @@ _EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108
 
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:
-    """Return the command line that runs a command inside the sandbox."""
+    """Return the command line that runs a command inside the sandbox.
+
+    bubblewrap carries out its options in their order, so that a later mount covers an earlier one.
+    """
     # bubblewrap cannot limit the size of its root, so the root becomes read-only once everything is mounted.
     words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     for name, value in layout.environment.items():
@@ -21,15 +24,19 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
         words += ["--size", str(size), "--perms", "1777", "--tmpfs", place]
     for device in layout.devices:
         words += ["--dev-bind", str(device), str(device)]
-    for parent in sorted({parent for path in (*layout.shown, layout.writable) for parent in path.parents} - _EXISTING):
+    parents = {parent for path in (*layout.shown, layout.writable) for parent in path.parents} - _EXISTING
+    for parent in sorted(parents):
         words += ["--perms", "0755", "--dir", str(parent)]  # by default only root could traverse it
     for path in layout.shown:
         words += ["--ro-bind", str(path), str(path)]
-    writable = str(layout.writable)  # mounted last, because a folder that is shown may contain it
-    return [*words, "--bind", writable, writable, "--remount-ro", "/", "--chdir", str(layout.folder), "--", *command]
+    writable = str(layout.writable)
+    words += ["--bind", writable, writable]  # after the folders that are shown, because one of them may contain it
+    words += ["--remount-ro", "/", "--chdir", str(layout.folder)]
+    return [*words, "--", *command]
 
 
 def _namespaces() -> list[str]:
+    """Return the options for the namespaces that the sandbox does not share with the host."""
     names = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     # Root needs no user namespace. Without one, setpriv, which `policy` puts before the command, switches to another user,
     # to whom the resource limits apply.

@@ -35,8 +35,10 @@ class ControlGroup:
 
     folders: tuple[Path, ...]
     version: str  # "v1", "v2" or "none"; stored in results
-    container: tuple[Path, ...] = ()  # without folders: the group that the worker itself is in, if one is visible
-    kills_before: int = 0  # processes that were killed in that group before the command began
+    # Without folders: the group that the worker itself is in, if one is visible, and the number of processes that the
+    # kernel had killed in it before the command began.
+    container: tuple[Path, ...] = ()
+    kills_before: int = 0
 
     def wrap_command(self, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command in the group."""
@@ -50,7 +52,7 @@ class ControlGroup:
         return sum(map(oom_kills, self.folders or self.container)) > self.kills_before
 
     def has_reached_its_limit(self) -> bool:
-        """Return whether the command itself took more than its limit. Without a group of its own, nobody knows who did."""
+        """Return whether the command itself took more than its limit. Without a group of its own that is unknown: False."""
         return any(map(limit_reached, self.folders))
 
 
@@ -73,16 +75,18 @@ def control_group(memory: int, processes: int) -> Iterator[ControlGroup]:
 
 
 def _create_group(memory: int, processes: int) -> ControlGroup:
-    name = f"hannun-{os.getpid()}-{uuid4().hex[:12]}"
-    limits = {"memory": {"memory.limit_in_bytes": memory}, "pids": {"pids.max": processes}}
+    """Create a group of version 2, else of version 1. If neither is possible, return one without folders."""
+    name = f"hannun-{os.getpid()}-{uuid4().hex[:12]}"  # as `_remove_orphans` expects it
+    v2_limits = {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes}
+    v1_limits = {"memory": {"memory.limit_in_bytes": memory}, "pids": {"pids.max": processes}}  # by controller
     folders: list[Path] = []
     try:
         if parent := _v2_parent():
             _remove_orphans(parent)
             folders = [parent / name]
-            _create_folder(folders[0], {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})
+            _create_folder(folders[0], v2_limits)
             return ControlGroup(tuple(folders), "v2")
-        for controller, values in limits.items():
+        for controller, values in v1_limits.items():
             _remove_orphans(_v1_group(controller))
             folders.append(_v1_group(controller) / name)
             _create_folder(folders[-1], values)
@@ -95,6 +99,7 @@ def _create_group(memory: int, processes: int) -> ControlGroup:
 
 
 def _create_folder(folder: Path, limits: dict[str, int]) -> None:
+    """Create a group's folder and set its limits, given by the names of their files. Raises OSError if that fails."""
     folder.mkdir()
     for file, limit in limits.items():
         if file == "memory.swap.max" and not (folder / file).exists():

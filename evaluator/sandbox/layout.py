@@ -1,4 +1,4 @@
-"""The files, folders and devices that are visible inside a sandbox."""
+"""The files, folders and devices that are visible inside a sandbox. `policy.py` chooses a layout, `bubblewrap.py` builds it."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,12 +10,10 @@ from submissions.hub_models.architectures import ARCHITECTURES
 
 SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108 - in memory, inside; /dev/shm is needed for locks between processes
 SCRATCH_BYTES = 2**30  # of each scratch folder
-# The user inside has no entry in a list of users, where torch looks for a name and other libraries for a home.
-USER = {"HOME": SCRATCH_FOLDERS[0], "USER": "nobody"}
 # The parts of the system that programs need. From /etc only what is needed to find libraries.
 SYSTEM_PATHS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 DEVICE_PATTERN = "nvidia*"  # in /dev
-# Which processors and memory nodes there are. vLLM on a CPU asks lscpu, which reads it here.
+# The list of processors and memory nodes. vLLM on a CPU asks the program lscpu, which reads it here.
 PROCESSOR_PATHS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 CODE_FOLDERS = ("evaluator", "submissions")
 NOBODY = 65534  # user id inside the sandbox if the worker is not root
@@ -27,7 +25,7 @@ class Layout:
 
     shown: Sequence[Path]  # files and folders, read-only
     devices: Sequence[Path]
-    writable: Path
+    writable: Path  # the only folder on the disk that can be written
     scratch: Mapping[str, int]  # in-memory folders: path → size in bytes
     environment: Mapping[str, str]
     folder: Path  # working folder of the command
@@ -35,7 +33,14 @@ class Layout:
 
 def minimal_layout(writable: Path, environment: Mapping[str, str]) -> Layout:
     """Return the layout of a sandbox with the system, Python and this project's code, without a model."""
-    return Layout([*_existing(SYSTEM_PATHS), *_code_paths()], [], writable, {}, environment, ROOT)
+    return Layout(
+        shown=[*_existing(SYSTEM_PATHS), *_code_paths()],
+        devices=[],
+        writable=writable,
+        scratch={},
+        environment=environment,
+        folder=ROOT,
+    )
 
 
 def full_layout(visible: Sequence[Path], writable: Path, environment: Mapping[str, str]) -> Layout:
@@ -51,7 +56,7 @@ def full_layout(visible: Sequence[Path], writable: Path, environment: Mapping[st
         devices=devices,
         writable=writable,
         scratch=dict.fromkeys(SCRATCH_FOLDERS, SCRATCH_BYTES),
-        environment={**USER, **environment},
+        environment=environment,
         folder=ROOT,
     )
 

@@ -1,10 +1,13 @@
 """The sandbox around the process that runs an untrusted model: what is visible inside, and whether it can be built here.
 
-The sandbox is built by bubblewrap. Inside there is no network, no environment variable except those of `child_environment`
-(`evaluator/job/process.py`), no process of the host, and no file except the system's libraries, the list of processors,
-Python, this project's code (without its samples), the model and the job. All of these are read-only; one folder is
-writable. The process runs as a separate user. Memory, number of processes and file sizes are limited, and system calls
-that models do not need are refused.
+The sandbox is built by bubblewrap (`bubblewrap.py`). Inside there is no network, no environment variable except those in
+`environment.py`, no process of the host, and no file except those in `layout.py`: the system's libraries, the list of
+processors, Python, this project's code (without its samples), the model and the job. All of these are read-only; one
+folder is writable. The process runs as a separate user. Memory, number of processes and file sizes are limited, and
+system calls that models do not need are refused (`system_calls.py`).
+
+`evaluator/job/process.py` runs the inference process with `sandbox_command`. `isolated_command` is for small programs that
+read untrusted input, such as chat templates.
 """
 
 import atexit
@@ -26,10 +29,13 @@ from evaluator.sandbox.layout import NOBODY, Layout, full_layout, minimal_layout
 from evaluator.sandbox.remedies import container_runtime, remedy
 from submissions.config.machine import memory_bytes
 
+# Random user ids are from 2^30 to 2^30 + 2^28, far above those of a host's users and of containers' user namespaces.
 FIRST_RANDOM_UID = 2**30
+RANDOM_UIDS = 2**28
 MAX_PROCESSES = 2048  # threads included
 MAX_FILE_BYTES = 2**30  # of any file written inside
 SMALL_MEMORY = 2**31  # bytes for a small program of this project
+TRIAL_MEMORY = 2**30  # bytes for `true`, which is run to see whether a sandbox can be built
 MEMORY_SHARE = 0.9  # of the memory that this process may use, if no limit is set
 BUILDER = "bubblewrap"  # as results name what their model ran in
 
@@ -46,6 +52,7 @@ class SandboxPolicy:
 
     @property
     def memory_limit(self) -> int:
+        """The most bytes of memory that the evaluation may use."""
         return self.memory or int(MEMORY_SHARE * memory_bytes())
 
 
@@ -79,7 +86,7 @@ def _empty_folder() -> Path:
 
 def new_user() -> int:
     """Return a random user id that is unlikely to be used by the host, a container or an earlier evaluation."""
-    return FIRST_RANDOM_UID + secrets.randbelow(2**28)
+    return FIRST_RANDOM_UID + secrets.randbelow(RANDOM_UIDS)
 
 
 def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:
@@ -124,10 +131,12 @@ def try_sandbox() -> None:
 
 
 def _trial_error(layout: Layout) -> str:
-    """Run `true` in a sandbox and return the error message, or an empty string if it works."""
-    command = command_line([*_restrictions(2**30, NOBODY), _tool("true")], layout)
+    """Run the program `true` in a sandbox and return the error message, or an empty string if it works."""
+    command = command_line([*_restrictions(TRIAL_MEMORY, NOBODY), _tool("true")], layout)
     trial = subprocess.run(command, capture_output=True, text=True)
-    return (" ".join(trial.stderr.split())[:200] or "no error message") if trial.returncode else ""
+    if trial.returncode == 0:
+        return ""
+    return " ".join(trial.stderr.split())[:200] or "no error message"
 
 
 def _restrictions(memory: int, user: int) -> list[str]:
@@ -136,10 +145,12 @@ def _restrictions(memory: int, user: int) -> list[str]:
 
 
 def _limits(memory: int) -> list[str]:
+    """Return the command prefix that sets limits. `memory` is in bytes of data for each process."""
     return [_tool("prlimit"), f"--data={memory}", f"--nproc={MAX_PROCESSES}", f"--fsize={MAX_FILE_BYTES}", "--core=0"]
 
 
 def _drop_privileges(user: int) -> list[str]:
+    """Return the command prefix that switches to a user without rights. Without root, the user is the right one already."""
     words = [_tool("setpriv"), "--no-new-privs"]
     if os.geteuid() == 0:
         words += [f"--reuid={user}", f"--regid={user}", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]

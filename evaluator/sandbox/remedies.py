@@ -1,4 +1,4 @@
-"""Say what a machine or a container must allow before a sandbox can be built in it.
+"""Find out what a machine or a container must allow before a sandbox can be built in it.
 
 The error messages are those of bubblewrap 0.8, as seen in Docker 20.10 and Podman 4.3.
 """
@@ -17,7 +17,7 @@ class Obstacle(Enum):
     NAMESPACE_LIMIT = auto()  # no more namespaces may be created
 
 
-# The first part of an error message that is found decides.
+# Parts of error messages, with their cause. The first one that a message contains decides.
 _SIGNS = (
     ("mount proc", Obstacle.MASKED_PROC),
     ("Read-only file system", Obstacle.MASKED_PROC),
@@ -26,6 +26,7 @@ _SIGNS = (
     ("make / slave", Obstacle.APPARMOR),
     ("Permission denied", Obstacle.APPARMOR),
 )
+# What to do about each obstacle: in a container of each runtime, and without one ("").
 _MORE_NAMESPACES = "sysctl user.max_user_namespaces=65536"
 _CONTAINER = {
     Obstacle.SYSTEM_CALLS: "start the container with --security-opt seccomp=assets/deploy/seccomp.json",

@@ -18,7 +18,7 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import Job
 from evaluator.job.latency_pass import WARM_UP
-from evaluator.job.process import child_environment
+from evaluator.sandbox.environment import child_environment
 from scripts.demo import make_smollm2
 from scripts.support.engines import STOP_AFTER_FILE, LoggingEngine
 from scripts.support.serving import python
@@ -238,9 +238,7 @@ def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
 
 def _child(job: Job, stdin: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "evaluator.job.child", str(job.folder)]
-    return subprocess.Popen(
-        command, cwd=ROOT, env=child_environment(job.options()), stdin=stdin, stdout=subprocess.PIPE
-    )
+    return subprocess.Popen(command, cwd=ROOT, env=child_environment(api=None), stdin=stdin, stdout=subprocess.PIPE)
 
 
 def _infer(job: Job) -> list[dict[str, Any]]:
@@ -306,7 +304,7 @@ def test_child_gets_no_gold_answer_and_no_token(
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setenv("HANNUN_DETAILS_KEY", "secret")
     options = EngineOptions(Path("m"), "float32", 16)
-    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(child_environment(options))
+    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(child_environment(options.api))
     benchmark = BENCHMARKS["ko-vqa"]
     items = benchmark.load(SAMPLES / "ko-vqa")
     job = Job.prepare(tmp_path / "job", options, (p for i in items for p in benchmark.prompts(i)))

@@ -21,6 +21,7 @@ from evaluator.job.folder import MAX_LINE, Job
 from evaluator.job.process import run_inference
 from evaluator.sandbox import policy as sandbox
 from evaluator.sandbox.control_group import ControlGroup, control_group
+from evaluator.sandbox.environment import USER
 from evaluator.sandbox.policy import MAX_PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.worker.loop import Worker
 from scripts.support.serving import python
@@ -59,7 +60,7 @@ def inside(tmp_path: Path) -> Inside:
     grant_access(out, model)
 
     def run(code: str, memory: int = 2**31, group: int | None = None) -> "subprocess.CompletedProcess[str]":
-        environment = {"PATH": os.environ["PATH"]}
+        environment = {**USER, "PATH": os.environ["PATH"]}
         command = sandbox_command([sys.executable, "-c", code], SandboxPolicy([model], out, environment, memory))
         with control_group(group or 2**36, MAX_PROCESSES) as joined_group:
             words = joined_group.wrap_command(command)
