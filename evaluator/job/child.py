@@ -1,7 +1,8 @@
 """The inference process: `python -m evaluator.job.child JOB_DIR`. It sees prompts and images, but no gold answers.
 
-It writes events to stdout as JSON lines; everything that libraries print goes to stderr. It exits when its stdin
-closes, so it never outlives its parent.
+`evaluator/job/process.py` starts it, in the sandbox. It reads the job folder (`folder.py`), loads the engine and the model,
+and appends the answers to a file. It writes events to stdout as JSON lines; everything that libraries print goes to
+stderr. It exits when its stdin closes, so it never outlives its parent.
 """
 
 import json
@@ -21,6 +22,7 @@ from filelock import FileLock
 from evaluator.core.data_types import MAX_MESSAGE, Answer
 from evaluator.core.errors import EvaluationError
 from evaluator.core.memory import is_out_of_memory
+from evaluator.engines.base import Engine
 from evaluator.engines.hardware import peak_gpu_memory, reset_peak_gpu_memory
 from evaluator.engines.load import engine_class, load_engine
 from evaluator.engines.options import EngineOptions
@@ -29,11 +31,14 @@ from evaluator.job.latency_pass import WARM_UP, one_at_a_time
 from submissions.config.garbage_collection import no_garbage_collection
 from submissions.texts.failure_codes import FailureCode
 
+FAILED = 3  # exit status if the reason was reported as an event
+
 
 def main(folder: str) -> int:
     """Answer the questions of the job in `folder`, and return the exit status."""
+    # From here on, file descriptor 1 is stderr, where everything that libraries print goes, and `events` is stdout.
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print goes to stderr, so that stdout has events only
+    os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     job = Job(Path(folder))
     # A process that queries a remote server runs outside the sandbox, so its memory is limited here. The server may send
@@ -47,7 +52,7 @@ def main(folder: str) -> int:
         except EvaluationError as error:
             _emit_event(events, event="failed", code=error.code, message=first_sentence(str(error)))
             sys.stderr.write(f"{error}\n")
-            return 3
+            return FAILED
         except Exception as error:
             message = first_sentence(f"{type(error).__name__}: {error}")
             _emit_event(events, event="failed", code=_failure_code(error), message=message)
@@ -60,8 +65,9 @@ def _answer(job: Job, events: TextIO) -> None:
     answers = job.answers()
     # The token budget also covers the answers of an earlier, interrupted process.
     earlier = [*answers.values(), *job.latency_answers().values()]
-    spent = sum(a.prompt_tokens or 0 for a in earlier), sum(a.tokens or 0 for a in earlier)
-    options = replace(job.options(), spent=spent)
+    prompt_tokens = sum(answer.prompt_tokens or 0 for answer in earlier)
+    completion_tokens = sum(answer.tokens or 0 for answer in earlier)
+    options = replace(job.options(), spent=(prompt_tokens, completion_tokens))
     # The environment is reported before the model is loaded, so that no file of the model can affect it.
     _emit_event(events, event="environment", values=_environment(options))
     engine = load_engine(options.engine, options)
@@ -78,40 +84,44 @@ def _answer(job: Job, events: TextIO) -> None:
     # Another build of the server may answer differently, and a result shall not mix them.
     build = getattr(engine, "server_build", None)
     done = {key for key, answer in answers.items() if answer.status != "infra_error" and answer.server == build}
-
-    def append(file: TextIO, answer: Answer) -> None:
-        """Write an answer to the file at once, so that it survives if this process is killed."""
-        file.write(job.row(answer))
-        file.flush()
-
     try:
         with job.answers_file.open("a", encoding="utf-8") as file:
             for answer in engine.answer(p for p in job.prompts() if p.id not in done):
-                append(file, answer)
+                _append(file, answer)
                 _emit_event(events, event="answered")
         # Latency is not measured again if a repeated run only regenerates the answers with another batch size.
-        measured = job.measured_mark.exists() and all(a.server == build for a in job.latency_answers().values())
-        if not measured:
-            reset_peak_gpu_memory()
-            with job.latency_file.open("w", encoding="utf-8") as file:
-                failed = False
-                # A remote server needs no warm-up, and charges for each question.
-                warm_up = 0 if options.remote else WARM_UP
-                for answer in one_at_a_time(engine, job.latency_prompts(), warm_up):
-                    append(file, answer)
-                    failed |= answer.status == "infra_error"
-                    _emit_event(events, event="measured")
-            if not failed:
-                job.mark_measured(peak_gpu_memory())
+        is_measured = job.measured_mark.exists() and all(a.server == build for a in job.latency_answers().values())
+        if not is_measured:
+            # A remote server needs no warm-up, and charges for each question.
+            _measure_latency(job, engine, events, warm_up=0 if options.remote else WARM_UP)
     finally:
         engine.close()
     job.done_mark.touch()
 
 
+def _measure_latency(job: Job, engine: Engine, events: TextIO, warm_up: int) -> None:
+    """Answer the latency samples one at a time, and note the memory that they needed. `warm_up` prompts come before."""
+    reset_peak_gpu_memory()
+    has_failed = False
+    with job.latency_file.open("w", encoding="utf-8") as file:
+        for answer in one_at_a_time(engine, job.latency_prompts(), warm_up):
+            _append(file, answer)
+            has_failed |= answer.status == "infra_error"
+            _emit_event(events, event="measured")
+    if not has_failed:
+        job.mark_measured(peak_gpu_memory())
+
+
+def _append(file: TextIO, answer: Answer) -> None:
+    """Write an answer to the file at once, so that it survives if this process is killed."""
+    file.write(Job.row(answer))
+    file.flush()
+
+
 def _environment(options: EngineOptions) -> Mapping[str, str | float]:
     """Import the engine and return its environment.
 
-    Raises EvaluationError. No file of the model has been read yet, so whatever fails here is a fault of the machine.
+    Raises EvaluationError. No file of the model has been read yet, so a failure here is never the model's.
     """
     try:
         with no_garbage_collection():  # importing torch and transformers creates many objects, all of which are kept
@@ -122,7 +132,7 @@ def _environment(options: EngineOptions) -> Mapping[str, str | float]:
     except Exception as error:
         traceback.print_exc()
         code = _failure_code(error)
-        if code is FailureCode.MODEL_ERROR:
+        if code is FailureCode.MODEL_ERROR:  # the code of all unknown exceptions
             code = FailureCode.INTERNAL_ERROR
         raise EvaluationError(code, first_sentence(f"{type(error).__name__}: {error}")) from error
     return environment
@@ -144,9 +154,10 @@ def _failure_code(error: Exception) -> FailureCode:
 def first_sentence(message: str) -> str:
     """Return the first sentence of a message, at most MAX_MESSAGE characters.
 
-    Libraries name the problem first; installation hints follow.
+    Libraries name the problem first; installation hints follow: "No CUDA. Install …" -> "No CUDA."
     """
-    return re.split(r"(?<=[.!?])\s", " ".join(message.split()), maxsplit=1)[0][:MAX_MESSAGE]
+    one_line = " ".join(message.split())
+    return re.split(r"(?<=[.!?])\s", one_line, maxsplit=1)[0][:MAX_MESSAGE]
 
 
 def _end_with_parent() -> None:

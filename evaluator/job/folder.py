@@ -1,5 +1,8 @@
 """The job folder: everything that the inference process sees and writes. It never contains gold answers.
 
+The worker creates it (`Job.prepare`), the inference process (`child.py`) answers its prompts, and the worker reads the answers
+(`Job.answers`). A run that is repeated reuses the folder, and asks only what has no answer.
+
 job.json        the EngineOptions
 prompts.jsonl   the prompts; their ids are hashes over everything that the answer depends on
 images/ pages/  the files that the prompts refer to
@@ -43,9 +46,10 @@ from submissions.texts.failure_codes import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
+# The content of the file `measured`, which code of the model may have written: at most 10^15 bytes, a thousand terabytes.
 _BYTES: TypeAdapter[int | None] = TypeAdapter(Annotated[int | None, Field(ge=0, le=10**15, strict=True)])
-MAX_DIGITS = 20  # of a number of bytes
-MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer as JSON: text and raw output, up to 6 bytes a character
+MAX_DIGITS = 20  # bytes that are read of the file `measured`
+MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer as JSON: text and raw output, each with up to 6 bytes a character
 REMOTE_MEMORY = 4 * 2**30  # bytes for the process that queries a remote server, which runs without a sandbox
 LOG_TAIL_BYTES = 2**18
 KEY_LENGTH = 32  # hex digits of the hash over everything that an answer depends on
@@ -81,17 +85,19 @@ class Job:
         job.out.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_bytes(_OPTIONS.dump_json(options))
         fingerprint = config_fingerprint(options)
-        repeated = Counter[str]()
+        occurrences = Counter[str]()  # by key: number of equal prompts so far
         unfinished = folder / "prompts.part"
         with unfinished.open("w", encoding="utf-8") as file:
             for prompt in prompts:
                 row = job._pack(prompt)
                 content = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
                 key = hashlib.sha256(f"{fingerprint}\n{content}".encode()).hexdigest()[:KEY_LENGTH]
-                job.ids[prompt.id] = f"{key}-{repeated[key]}"
-                repeated[key] += 1
+                # The key makes the id independent of the test set, the number makes it unique in this job.
+                job.ids[prompt.id] = f"{key}-{occurrences[key]}"
+                occurrences[key] += 1
                 row |= {"id": job.ids[prompt.id], "latency_sample": prompt.id in latency_samples}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        # If the prompts are others, not all of them have been answered and measured.
         if not (job.prompts_file.exists() and filecmp.cmp(unfinished, job.prompts_file, shallow=False)):
             remove_path(job.done_mark)
             remove_path(job.measured_mark)
@@ -112,6 +118,7 @@ class Job:
         remove_path(self.done_mark)
 
     def options(self) -> EngineOptions:
+        """Return the options of the engine."""
         return _OPTIONS.validate_json((self.folder / "job.json").read_bytes())
 
     def prompts(self) -> Iterator[Prompt]:
@@ -164,9 +171,10 @@ class Job:
         return json.dumps(asdict(cleaned(answer)), ensure_ascii=False) + "\n"
 
     def _read_answers(self, file: Path) -> dict[str, Answer]:
+        """Return the answers in a file, see `answers`. The file is untrusted, because code of the model can write it."""
         answers: dict[str, Answer] = {}
-        known = set(self.prompt_ids)
-        size = 0
+        prompt_ids = set(self.prompt_ids)
+        size = 0  # bytes of the complete lines
         try:
             with open_regular_file(file) as lines:
                 for line in iter(partial(lines.readline, MAX_LINE), b""):
@@ -176,7 +184,7 @@ class Job:
                         break
                     size += len(line)
                     row = json.loads(line)
-                    if row["id"] in known:
+                    if row["id"] in prompt_ids:
                         answers[row["id"]] = cleaned(_ANSWER.validate_python(row))
                 lines.truncate(size)
         except FileNotFoundError:
@@ -193,11 +201,13 @@ class Job:
         return answers
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the packed prompts (`_pack`), each with its id in this job and whether it is a latency sample."""
         with self.prompts_file.open(encoding="utf-8") as lines:
             for line in lines:
                 yield json.loads(line)
 
     def environment(self) -> dict[str, Any]:
+        """Return what the inference process reported of itself: library versions, hardware, batch size and so on."""
         environment: dict[str, Any] = json.loads(self._environment_file.read_text(encoding="utf-8"))
         return environment
 
@@ -205,6 +215,11 @@ class Job:
         self._environment_file.write_text(json.dumps(environment), encoding="utf-8")
 
     def _pack(self, prompt: Prompt) -> dict[str, Any]:
+        """Copy the page and the images of a prompt into the job, and return its fields with the names of the copies.
+
+        Crops become further images. Files are named by their content, so that the names can be hashed instead of it.
+        """
+
         def write(folder: str, suffix: str, content: bytes) -> str:
             return write_content_addressed(self.folder, folder, suffix, content)
 
@@ -214,10 +229,13 @@ class Job:
         return {**asdict(prompt), "page": page, "images": images, "crops": ()}
 
     def _unpack(self, row: dict[str, Any]) -> Prompt:
-        page = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
-        known = {f.name: row[f.name] for f in fields(Prompt)}
-        images = tuple(self.folder / name for name in row["images"])
-        return Prompt(**{**known, "page": page, "crops": (), "images": images, "links": tuple(row["links"])})
+        """Return the prompt of a packed row."""
+        values = {field.name: row[field.name] for field in fields(Prompt)}
+        values["page"] = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
+        values["images"] = tuple(self.folder / name for name in row["images"])
+        values["crops"] = ()
+        values["links"] = tuple(row["links"])
+        return Prompt(**values)
 
 
 def tail_of(log: Path) -> str:
@@ -241,7 +259,7 @@ def config_fingerprint(options: EngineOptions) -> str:
 
 
 def _crop(image: Path, box: Box) -> bytes:
-    """Return a region of an image, as models see it, as PNG."""
+    """Return a region of an image, as models see it, as the content of a PNG file."""
     from evaluator.engines.images import load_image
 
     x, y, width, height = box

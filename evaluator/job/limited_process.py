@@ -26,6 +26,7 @@ DEFAULT_SECONDS = 1800.0
 DEFAULT_MEMORY = 8 * 2**30  # bytes
 POLL_SECONDS = 0.2
 START_TRIES = 10
+CPU_GRACE_SECONDS = 5  # between SIGXCPU, which `_ended_early` recognises, and SIGKILL
 MEMORY_EXIT_CODE = 77  # of a process that has caught a MemoryError
 UNKNOWN_EXIT_CODE = 255  # reported if the fork server ended, so that the real exit code is lost
 
@@ -77,7 +78,8 @@ def run_limited(
     if outcome is None:
         raise _ended_early(process.exitcode, stop, seconds)
     if "failed" in outcome:
-        raise EvaluationError(*outcome["failed"])
+        code, message = outcome["failed"]
+        raise EvaluationError(code, message)
     if "crashed" in outcome:
         raise RuntimeError(outcome["crashed"])
     result: R = outcome["result"]
@@ -97,7 +99,7 @@ def _start(process: BaseProcess) -> None:
 
 
 def _ended_early(exitcode: int | None, stop: threading.Event | None, seconds: float) -> Exception:
-    """Return the error for a process that ended without a result."""
+    """Return the error for a process that ended without a result. `seconds` was its time limit."""
     if stop and stop.wait(STOP_NOTICE_SECONDS):
         return EvaluationStopped()
     if exitcode == -signal.SIGXCPU:
@@ -121,11 +123,12 @@ def _run_in_child(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
 ) -> None:
+    """Call the function under the limits, and send a dict with its `result`, or how it `failed` or `crashed`."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.clear()
     os.environ.update(environment)  # the fork server still has the environment of its start
     _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=5)  # SIGXCPU comes before SIGKILL
+    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=CPU_GRACE_SECONDS)
     try:
         outcome: dict[str, Any] = {"result": function(*arguments)}
     except EvaluationError as error:
