@@ -1,7 +1,17 @@
 """The engine for OpenAI-compatible servers: closed models, vLLM, SGLang, `transformers serve`.
 
+A server is either remote (`--base-url`: its weights, hardware and context are unknown, and it may charge) or spawned by this
+engine in the sandbox (`--spawn`: it runs the submitted model, and if it fails, the caller uses the built-in engine).
+
 Requests are sent concurrently: more while the server keeps up, half as many after it reports overload. A request that
 still fails after all retries has the status `infra_error` and is not counted as an answer of the model.
+
+The steps of a question, each a method of ApiEngine:
+  answer        yields answers while an event loop in a thread runs `_answer_all`
+  _ask          fits the page, encodes the images, and decides what a failure means
+  _complete     retries, on a server of the pool (`server_pool.py`), within the budget (`api_budget.py`)
+  _create       sends one request (`api_http.py`), without the parameters that the server rejects
+  answer_in     reads the completion (`api_completion.py`)
 """
 
 import asyncio
@@ -25,7 +35,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
-from evaluator.engines.api_budget import Budget
+from evaluator.engines.api_budget import Budget, TokenCounts
 from evaluator.engines.api_completion import (
     OutputFormat,
     answer_in,
@@ -57,6 +67,7 @@ from submissions.texts.failure_codes import FailureCode
 ATTEMPTS = 8  # for each question
 # If a remote server has refused this many questions with images, or without, and answered none, the evaluation fails.
 MAX_REFUSALS = 8
+MIN_ANSWERS_TO_CHECK_TAGS = 8  # answers without any reasoning, after which a server seems to leave out the tags
 MAX_MESSAGES = 100  # distinct messages of the server that are logged
 CONCURRENCY = 32  # maximum number of concurrent requests to a server
 LONGEST_WAIT = 300.0  # seconds between two attempts, even if the server asks for more
@@ -86,6 +97,7 @@ class ApiEngine:
         return environment
 
     def __init__(self, options: EngineOptions) -> None:
+        """Start the server if it is to be spawned. Raises EvaluationError if that fails, or the API key is missing."""
         if options.api is None:
             raise EvaluationError(FailureCode.SERVER_FAILED, "the API engine needs --base-url or --spawn")
         self._options = options
@@ -96,9 +108,10 @@ class ApiEngine:
         self._server: Server | None = None
         self._model: Any = None  # ServedModel; None for a remote server, and if only the server can run the model
         self._format = OutputFormat(writes_reasoning=True if options.asks_for_reasoning else None)
+        # What requests contain besides the question. `_adapt_to` leaves out what a server rejects.
         self._parameters: dict[str, Any] = {"temperature": 0}
         self._extra: dict[str, Any] = {}  # fields that the OpenAI protocol does not have
-        self._limit_name = "max_tokens"
+        self._limit_name = "max_tokens"  # the parameter that limits the generated tokens
         if options.api.spawn:
             self._start_server(options.api.spawn)
         # Streaming detects stalls of a remote server. A spawned server does not stream, because some cut off half a
@@ -107,20 +120,20 @@ class ApiEngine:
             self._parameters |= {"stream": True, "stream_options": {"include_usage": True}}
         if options.remote and options.thinking in EFFORTS:
             self._parameters[EFFORT_PARAMETER] = options.thinking
-        self._max_tokens = options.max_new_tokens
+        self._max_tokens = options.max_new_tokens  # that may be generated, if the model's context is unknown
         if self._format.writes_reasoning:
             self._max_tokens += options.max_reasoning_tokens
         self._reached = False  # whether the server has ever sent a response
         self._answered = Counter[bool]()  # number of questions with images (True) and without that it has answered
         self._refused = Counter[bool]()  # number of those that it has refused
-        self._last_answer = time.monotonic()
+        self._last_answer = time.monotonic()  # when the last question was answered
         self._with_reasoning = 0  # number of answers after reasoning
         self._messages: set[str] = set()  # of the server, as logged
         base_url = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (base_url, *options.api.replicas)
         self.batch_size = options.batch_size or CONCURRENCY
         self._loads = [ServerLoad(self.batch_size) for _ in self._base_urls]
-        self._budget = Budget(options.api, options.spent)
+        self._budget = Budget(options.api, TokenCounts(*options.spent))
 
     @property
     def server_version(self) -> str | None:
@@ -159,7 +172,7 @@ class ApiEngine:
         results: queue.Queue[Any] = queue.Queue()  # answers, or the exception that ended the loop, and at last _END
         stopped = threading.Event()
 
-        def run() -> None:
+        def run_event_loop() -> None:
             try:
                 asyncio.run(self._answer_all(iter(prompts), results, stopped))
             except BaseExceptionGroup as group:
@@ -168,7 +181,7 @@ class ApiEngine:
                 results.put(error)
             results.put(_END)
 
-        thread = threading.Thread(target=run, daemon=True)
+        thread = threading.Thread(target=run_event_loop, daemon=True)
         last_time = time.perf_counter()
         thread.start()
         try:
@@ -190,7 +203,11 @@ class ApiEngine:
             self._model.close()
 
     async def _answer_all(self, prompts: Iterator[Prompt], results: queue.Queue[Any], stopped: threading.Event) -> None:
-        """Put the answers to all prompts into `results`, until `stopped` is set or the budget is spent."""
+        """Put the answers to all prompts into `results`, until `stopped` is set or the budget is spent.
+
+        Several tasks take prompts from the same iterator. How many of their requests are sent at once is decided by the
+        load of each server, see `server_pool.py`.
+        """
         # The clients do not retry: `_complete` does, to respect Retry-After and to slow down all requests to a server.
         clients = [make_client(str(url), self._secret) for url in self._base_urls]
         servers = ServerPool(clients, self._loads)
@@ -237,18 +254,19 @@ class ApiEngine:
             *({"type": "image_url", "image_url": {"url": url}} for url in images),
             {"type": "text", "text": fitted.text},
         ]
-        reserved = (len(fitted.text.encode()) + IMAGE_TOKENS * len(images), fitted.max_tokens)
+        # More than a text needs: a token has at least one byte, and most have several.
+        expected = TokenCounts(len(fitted.text.encode()) + IMAGE_TOKENS * len(images), fitted.max_tokens)
         try:
-            answer = await self._complete(servers, prompt.id, content, reserved)
+            answer = await self._complete(servers, prompt.id, content, expected)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
             self._log_message(error)
             self._check_failure(error, with_images=bool(images))
-            return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows, None, resize)
+            return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows, resize=resize)
         self._answered[bool(images)] += 1
         self._last_answer = time.monotonic()
         self._check_tags(answer)
         if answer.prompt_tokens is not None and answer.tokens is not None:
-            self._budget.settle(reserved, (answer.prompt_tokens, answer.tokens))
+            self._budget.settle(expected, TokenCounts(answer.prompt_tokens, answer.tokens))
         return replace(
             answer,
             windows=fitted.windows,
@@ -267,15 +285,18 @@ class ApiEngine:
         return _FittedPrompt(text, windows, self._max_tokens)
 
     def _check_tags(self, answer: Answer) -> None:
-        """Raise EvaluationError if the server seems to leave out the tags of reasoning.
+        """Raise EvaluationError if a spawned server seems to leave out the tags of reasoning.
 
-        Then reasoning and answer cannot be told apart. The built-in engine can.
+        Its text then does not show where the reasoning ends and the answer starts. The built-in engine can tell them
+        apart by the ids of the tokens, as can this engine if the server sends them.
         """
         if not self._format.has_special_tags or self._model.has_read_ids:
             return
-        self._with_reasoning += answer.reasoning_tokens is not None and bool(answer.text)
-        may_show_tags = "skip_special_tokens" in self._extra
-        if not self._with_reasoning and (not may_show_tags or self._answered.total() >= MAX_REFUSALS):
+        if answer.reasoning_tokens is not None and answer.text:
+            self._with_reasoning += 1
+        accepts_request_for_tags = "skip_special_tokens" in self._extra
+        has_answered_enough = self._answered.total() >= MIN_ANSWERS_TO_CHECK_TAGS
+        if not self._with_reasoning and (not accepts_request_for_tags or has_answered_enough):
             message = "the server leaves out the tags of reasoning, which are special tokens of this model"
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
 
@@ -297,6 +318,7 @@ class ApiEngine:
         message = f"the server answers no question: {error}"
         if isinstance(error, openai.APIStatusError):
             message = f"the server answers {error.status_code}: {server_message(error, self._secret)}"
+        # openai's class of timeouts is a subclass of that of connection errors.
         is_unreachable = isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError)
         if self._server and (self._server.exit_code is not None or (is_unreachable and self._server.is_ending())):
             message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
@@ -311,10 +333,12 @@ class ApiEngine:
             if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
                 raise EvaluationError(FailureCode.API_REFUSED, message) from None
 
-    async def _complete(
-        self, servers: ServerPool, prompt_id: str, content: list[Any], reserved: tuple[int, int]
-    ) -> Answer:
-        """Send one question, with retries, and return its answer."""
+    async def _complete(self, servers: ServerPool, prompt_id: str, content: list[Any], expected: TokenCounts) -> Answer:
+        """Send one question, with retries, and return its answer.
+
+        `content` are the parts of the user message, `expected` are at most the tokens that the question needs. Raises the
+        error of the last attempt, or EvaluationError if the budget is spent.
+        """
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
@@ -325,8 +349,8 @@ class ApiEngine:
                 async with servers.slot() as client:
                     self._budget.count_request()
                     if attempt.retry_state.attempt_number == 1:
-                        self._budget.reserve(*reserved)
-                    completion = await self._create(client, content, reserved[1])
+                        self._budget.reserve(expected)
+                    completion = await self._create(client, content, expected.completion)
                     if self._server and not completion.choices:  # only providers have filters that block questions
                         raise InvalidCompletionError("the completion has no choices")
                     return answer_in(completion, prompt_id, self._format, self._secret)
@@ -336,8 +360,10 @@ class ApiEngine:
         """Return whether the spawned server has ended, or has answered nothing for as long as one request may take."""
         if self._server is None:
             return False
-        hangs = time.monotonic() - self._last_answer > self._api.timeout
-        return self._server.exit_code is not None or (isinstance(error, openai.APITimeoutError) and hangs)
+        is_hanging = (
+            isinstance(error, openai.APITimeoutError) and time.monotonic() - self._last_answer > self._api.timeout
+        )
+        return self._server.exit_code is not None or is_hanging
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any], max_tokens: int) -> Any:
         """Send one request for greedy decoding and return its completion. A stalled stream is a timeout.
@@ -372,11 +398,13 @@ class ApiEngine:
     def _adapt_to(self, error: openai.APIStatusError, sent: dict[str, Any], extra: dict[str, Any]) -> bool:
         """Leave out or rename the parameter that a server rejects. Return whether the request may now succeed.
 
-        A server that has answered a question accepts all parameters, even if the complaint repeats their names. Another
-        request may have been adapted and answered while this one was under way; then this one is repeated in the same way.
+        `sent` are the parameters of the rejected request, `extra` its fields outside of the OpenAI protocol. The rejected
+        one is the first of them that the error message names, for example "Unsupported parameter: 'max_tokens'".
         """
-        if sent.keys() != {*self._parameters, self._limit_name} or extra.keys() != self._extra.keys():
+        has_changed = sent.keys() != {*self._parameters, self._limit_name} or extra.keys() != self._extra.keys()
+        if has_changed:  # for another request, while this one was under way: repeat this one in the same way
             return True
+        # A server that has answered a question accepts all parameters, even if the complaint repeats their names.
         if self._answered.total():
             return False
         complaint = complaint_of(error)
@@ -385,6 +413,7 @@ class ApiEngine:
             for name in rejected:
                 self._extra.pop(name, None)
         elif "stream" in sent and "stream" in complaint:
+            # Either of `stream` and `stream_options` may be meant, so the options are left out first.
             self._parameters.pop("stream_options", None)
             if "stream_options" not in sent:
                 self._parameters.pop("stream", None)
@@ -399,6 +428,8 @@ class ApiEngine:
 
 @dataclass(frozen=True)
 class _FittedPrompt:
+    """A prompt's text, with as much of its page as the server's model may read."""
+
     text: str
     windows: int | None  # number of page windows kept; None: the whole page
     max_tokens: int  # that may be generated

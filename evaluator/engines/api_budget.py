@@ -1,8 +1,19 @@
 """Limit what an evaluation may spend on a server: tokens, cost and requests."""
 
+from typing import NamedTuple
+
 from evaluator.core.errors import EvaluationError
 from submissions.config.api_options import ApiOptions
 from submissions.texts.failure_codes import FailureCode
+
+PRICED_TOKENS = 1_000_000  # prices are for this many tokens
+
+
+class TokenCounts(NamedTuple):
+    """The tokens of a question, expected or used."""
+
+    prompt: int
+    completion: int  # generated, reasoning included
 
 
 class Budget:
@@ -12,19 +23,20 @@ class Budget:
     server reports. Requests are counted by process, so a resumed evaluation starts at none again.
     """
 
-    def __init__(self, limits: ApiOptions, spent: tuple[int, int] = (0, 0)) -> None:
-        """Create the budget. `spent` are the prompt and completion tokens that the evaluation has used already."""
+    def __init__(self, limits: ApiOptions, spent: TokenCounts) -> None:
+        """Create the budget. `spent` are the tokens that the evaluation has used already."""
         self._limits = limits
         self._requests = 0
         self._prompt_tokens, self._completion_tokens = spent
 
-    def reserve(self, prompt_tokens: int, completion_tokens: int) -> None:
+    def reserve(self, expected: TokenCounts) -> None:
         """Reserve tokens for one question. Raises EvaluationError if they exceed the budget."""
-        self._prompt_tokens += prompt_tokens
-        self._completion_tokens += completion_tokens
+        self._prompt_tokens += expected.prompt
+        self._completion_tokens += expected.completion
         limits = self._limits
         tokens = self._prompt_tokens + self._completion_tokens
-        cost = (self._prompt_tokens * limits.prices[0] + self._completion_tokens * limits.prices[1]) / 1e6
+        prompt_price, completion_price = limits.prices
+        cost = (self._prompt_tokens * prompt_price + self._completion_tokens * completion_price) / PRICED_TOKENS
         if limits.max_tokens is not None and tokens > limits.max_tokens:
             raise EvaluationError(
                 FailureCode.BUDGET_SPENT, f"the next question could exceed the budget of {limits.max_tokens} tokens"
@@ -34,10 +46,10 @@ class Budget:
                 FailureCode.BUDGET_SPENT, f"the next question could exceed the budget of {limits.max_cost:g}"
             )
 
-    def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
-        """Replace the tokens reserved for a question by those that it used. Both are (prompt, completion)."""
-        self._prompt_tokens += used[0] - reserved[0]
-        self._completion_tokens += used[1] - reserved[1]
+    def settle(self, reserved: TokenCounts, used: TokenCounts) -> None:
+        """Replace the tokens reserved for a question by those that it used."""
+        self._prompt_tokens += used.prompt - reserved.prompt
+        self._completion_tokens += used.completion - reserved.completion
 
     def count_request(self) -> None:
         """Count one request. Raises EvaluationError if no further request is allowed."""

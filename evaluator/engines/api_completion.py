@@ -19,17 +19,23 @@ from evaluator.engines.output import Output, before_stop_text, read_text
 from evaluator.engines.server_pool import InvalidCompletionError
 from submissions.hub_models.reasoning import ANY_TAGS, Tags, reasoning_of
 
+MAX_MODEL_NAME = 100  # characters of the model's name, as the server reports it, that are recorded
 MAX_TOKEN_COUNT = 10**9  # a larger count reported by a server is ignored as invalid
-# Raised while a completion is read that does not have the documented form.
+# Exceptions that reading a completion raises if it does not have the documented form.
 MALFORMED_ERRORS = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 TEXT_PARTS = ("text", "output_text")  # types of the parts of a message's content
 REASONING_PARTS = ("thinking", "reasoning")
-SECRET_PART_CHARS = 8  # any part of the API key of this length is removed from server messages
+MAX_SERVER_MESSAGE = 200  # characters
+SECRET_PART_CHARS = 8  # parts of the API key that have at least this length are removed from server messages
 
 
 @dataclass(frozen=True)
 class OutputFormat:
-    """How to read a server's outputs. Of a remote server's model only `writes_reasoning` is known."""
+    """How to read the outputs of a server's model.
+
+    `served_model.py` finds it out for a spawned server. Of a remote server's model only `writes_reasoning` is known, and
+    the other fields have their defaults.
+    """
 
     writes_reasoning: bool | None = None  # None: unknown
     opened: bool = False  # whether rendered prompts end inside the reasoning, which the model then continues
@@ -73,19 +79,20 @@ def answer_in(completion: ChatCompletion, prompt_id: str, form: OutputFormat, se
 
 
 def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFormat) -> Answer:
-    """Return the answer in a completion."""
+    """Return the answer in a completion. Raises one of MALFORMED_ERRORS if it is malformed."""
     usage = completion.usage
+    # What the server reports apart from the text, as fields of Answer.
     reported: dict[str, Any] = {
         "prompt_tokens": _token_count(usage.prompt_tokens) if usage else None,
         "tokens": _token_count(usage.completion_tokens) if usage else None,
     }
     if isinstance(completion.model, str) and completion.model:
-        reported["model"] = f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
+        reported["model"] = f"{completion.model} {completion.system_fingerprint or ''}".strip()[:MAX_MODEL_NAME]
     # Some servers return usage but no choices for a question that their filter blocks.
     if not completion.choices:
         return Answer(prompt_id, "", "refused", 0.0, **reported)
     choice = completion.choices[0]
-    output = _read_tokens(choice, form) or _read_message(choice, form)
+    output = _read_token_ids(choice, form) or _read_message(choice, form)
     raw = output.raw
     status: AnswerStatus = "ok" if output.answer else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
@@ -104,8 +111,11 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFo
     )
 
 
-def _read_tokens(choice: Any, form: OutputFormat) -> Output | None:
-    """Read the output from the ids of its tokens, or return None if the server does not send them."""
+def _read_token_ids(choice: Any, form: OutputFormat) -> Output | None:
+    """Read the output from the ids of its tokens, or return None if the server does not send them.
+
+    vLLM returns them in the field `token_ids` of a choice if a request has `return_token_ids`.
+    """
     tokens = (choice.model_extra or {}).get("token_ids")
     if form.read_tokens is None or not isinstance(tokens, list) or not tokens:
         return None
@@ -120,34 +130,41 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
     The server may return the reasoning in a field of its own. Otherwise it is split off the text by its tags.
     """
     content, reasoning = _split_content(choice.message.content)
-    content = content.encode(errors="replace").decode()  # some servers cut characters in half
+    content = content.encode(errors="replace").decode()  # some servers return half of a surrogate pair
     reasoning = reasoning or reasoning_of(choice.message.model_extra or {})
     if reasoning is not None and not content and form.writes_reasoning is False:
-        # A reasoning parser takes everything before a closing tag for reasoning, and this model writes no such tag.
+        # The server's parser takes all text before a closing tag for reasoning, and this model writes no such tag.
         content = reasoning
         reasoning = None
     content = before_stop_text(content, form.stop_tokens)
     if reasoning is None:
         return read_text(content, form.tags, form.special_tokens, opened=form.opened)
-    rest = read_text(content, form.tags, form.special_tokens, opened=False)  # a parser may leave tags behind
-    return Output(rest.answer, f"{reasoning}{rest.reasoning or ''}", f"{reasoning}\n{content}")
+    rest = read_text(content, form.tags, form.special_tokens, opened=False)  # a parser may leave reasoning behind
+    return Output(
+        answer=rest.answer,
+        reasoning=f"{reasoning}{rest.reasoning or ''}",
+        raw=f"{reasoning}\n{content}",
+    )
 
 
 def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: OutputFormat) -> int | None:
-    """Return the number of reasoning tokens: as counted, as the server reports, or by their share of the text.
+    """Return the number of reasoning tokens: as counted, as the server reports, or estimated from the length of the text.
 
     Return None if the model did not reason.
     """
     if output.reasoning_tokens is not None:
         return output.reasoning_tokens
     if output.reasoning is None and form.shows_reasoning:
-        return None  # reported by parsers also for models that do not reason
-    details = usage and usage.completion_tokens_details
+        return None  # even if the server reports a number, as some parsers do for models that do not reason
+    details = usage.completion_tokens_details if usage else None
     reported = _token_count(details.reasoning_tokens) if details else 0
-    if reported or output.reasoning is None:
-        return reported or None
+    if reported:
+        return reported
+    if output.reasoning is None:
+        return None
     share = len(output.reasoning) / max(1, len(output.reasoning) + len(output.answer))
-    return round(share * (_token_count(usage.completion_tokens) if usage else 0))
+    generated = _token_count(usage.completion_tokens) if usage else 0
+    return round(share * generated)
 
 
 def _token_count(value: Any) -> int:
@@ -156,7 +173,10 @@ def _token_count(value: Any) -> int:
 
 
 def _split_content(content: Any) -> tuple[str, str | None]:
-    """Return the text of a message's content, and its reasoning if that is in parts of type "thinking"."""
+    """Return the text of a message's content, and its reasoning if that is in parts of its own.
+
+    `[{"type": "thinking", "thinking": "2 + 2"}, {"type": "text", "text": "4"}]` -> `("4", "2 + 2")`
+    """
     if not isinstance(content, list):
         return str(content or ""), None
     texts = [
@@ -171,24 +191,30 @@ def _split_content(content: Any) -> tuple[str, str | None]:
 
 
 def complaint_of(error: openai.APIStatusError) -> str:
-    """Return everything that a server says about an error. Servers without OpenAI's form of errors have it in the body."""
+    """Return all that a server reports about an error, to find the name of a parameter in it.
+
+    Servers without OpenAI's form of errors have it in the body.
+    """
     return f"{error.status_code}: {error.body}" if error.body else str(error.message)
 
 
 def server_message(error: openai.APIStatusError, secret: str | None) -> str:
-    """Return the server's error message without the API key, which some servers repeat."""
+    """Return the server's error message, shortened to one line, without the API key, which some servers repeat."""
     described = error.body.get("message") if isinstance(error.body, dict) else None
     message = str(described or error.body or error.message)
-    return without_secret(" ".join(message.split()), secret)[:200]
+    return without_secret(" ".join(message.split()), secret)[:MAX_SERVER_MESSAGE]
 
 
 def without_secret(text: str, secret: str | None) -> str:
-    """Return a server's text with the API key, and parts of it, replaced by asterisks."""
+    """Return a server's text with the API key replaced by asterisks, and also each part of it.
+
+    Servers often show the beginning and the end of a key that they reject: "Incorrect API key: sk-abcde…".
+    """
     if not secret:
         return text
     text = text.replace(secret, "***")
-    covered = [False] * len(text)
+    is_secret = [False] * len(text)  # for each character
     for start in range(len(text) - SECRET_PART_CHARS + 1):
         if text[start : start + SECRET_PART_CHARS] in secret:
-            covered[start : start + SECRET_PART_CHARS] = [True] * SECRET_PART_CHARS
-    return "".join("*" if hidden else letter for letter, hidden in zip(text, covered, strict=True))
+            is_secret[start : start + SECRET_PART_CHARS] = [True] * SECRET_PART_CHARS
+    return "".join("*" if hidden else character for character, hidden in zip(text, is_secret, strict=True))

@@ -1,4 +1,4 @@
-"""The engine protocol: an engine turns prompts into answers."""
+"""The engine protocol: an engine turns prompts into answers. `evaluator/job/child.py` is the program that runs engines."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
@@ -16,7 +16,7 @@ class Engine(Protocol):
     Its constructor raises EvaluationError if the model cannot be loaded.
     """
 
-    batch_size: int
+    batch_size: int  # maximum number of prompts that are answered together; engines may lower it
     params: int | None  # number of parameters of the model; None if unknown
 
     @staticmethod

@@ -1,4 +1,7 @@
-"""Greedy decoding that ignores the repository's sampling settings, with token budgets for reasoning and answer."""
+"""Greedy decoding that ignores the repository's sampling settings, with token budgets for reasoning and answer.
+
+`chat.py` passes the generation config and the stopping criterion to `generate`. `generation_config.py` has what needs no torch.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -29,29 +32,42 @@ IGNORED_SETTINGS = {
     "prefill_chunk_size",
     "_from_model_config",
 }
-OPENING_TAG_TOKENS = 12  # new tokens within which the opening tag must appear if an answer starts with reasoning
+OPENING_TAG_TOKENS = 12  # new tokens within which the opening tag must appear if an output starts with reasoning
 
 
 def plain_config(settings: Mapping[str, Any]) -> Any:
     """Return a generation config that has the repository's token ids and no other of its settings."""
     ids: dict[str, Any] = {name: settings.get(name) for name in TOKEN_IDS if _is_id(settings.get(name))}
-    return GenerationConfig(**ids | {"eos_token_id": token_ids(settings.get("eos_token_id")) or None})
+    ids["eos_token_id"] = token_ids(settings.get("eos_token_id")) or None  # the only one that may be a list
+    return GenerationConfig(**ids)
 
 
 def greedy_config(
     model_config: Any, decoding: RequestedDecoding, stops: Iterable[int], pad: int, max_new_tokens: int
 ) -> Any:
-    """Return the generation config to decode with, from the model's own. Sampling is always off.
+    """Return the generation config to decode with. Sampling is always off.
 
-    Decoding "repository" keeps the model's penalties, as `generate(do_sample=False)` would.
+    Args:
+        model_config: The model's own generation config.
+        decoding: "greedy" takes only token ids from it. "repository" keeps its penalties and beams too, as
+            `generate(do_sample=False)` would.
+        stops: The ids of the tokens that end an answer.
+        pad: The id of the padding token.
+        max_new_tokens: The budget of reasoning and answer together.
     """
     if decoding == "repository":
         changed = model_config.to_diff_dict().items()
         settings = {name: value for name, value in changed if name not in IGNORED_SETTINGS}
     else:
         settings = {name: getattr(model_config, name, None) for name in ("bos_token_id", "decoder_start_token_id")}
-    settings |= {"do_sample": False, "max_new_tokens": max_new_tokens, "max_time": MAX_SECONDS}
-    return GenerationConfig(**{**settings, "eos_token_id": sorted(stops) or None, "pad_token_id": pad})
+    settings |= {
+        "do_sample": False,
+        "max_new_tokens": max_new_tokens,
+        "max_time": MAX_SECONDS,
+        "eos_token_id": sorted(stops) or None,
+        "pad_token_id": pad,
+    }
+    return GenerationConfig(**settings)
 
 
 def token_ids(value: Any) -> list[int]:
@@ -63,8 +79,8 @@ def token_ids(value: Any) -> list[int]:
 class Budgets(StoppingCriteria):  # type: ignore[misc]
     """Stop each row at its budget: `reasoning` new tokens up to the closing tag, then `answer` tokens after it.
 
-    A row that does not start with reasoning has the answer budget only. `ended` has the number of new tokens at which
-    each row was cut off, or None.
+    A row that does not start with reasoning has the answer budget only. `ended` has for each row the number of new
+    tokens at which it was cut off, or None.
     """
 
     def __init__(
@@ -72,44 +88,62 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
     ) -> None:
         """Create the criterion for one batch.
 
-        `opened` has for each row whether its prompt already ends inside the reasoning; `start` is the number of tokens
-        of the padded prompts.
+        Args:
+            tokenizer: The model's tokenizer. The tags are searched in text, because they may be any number of tokens.
+            tags: The tags of the model's template, if it has any.
+            opened: For each row, whether its prompt already ends inside the reasoning.
+            start: Number of tokens in front of the new ones in each row of `input_ids`.
+            answer: Budget of new tokens for the answer.
+            reasoning: Budget of new tokens for the reasoning, closing tag included.
         """
         self._tokenizer = tokenizer
         self._tags = tags or THINK
-        self._start, self._answer, self._reasoning = start, answer, reasoning
-        self._inside = list(opened)
-        self._answer_at = [0] * len(opened)
-        self._tail = 4 + 2 * len(tokenizer(self._tags.closing, add_special_tokens=False)["input_ids"])
+        self._start = start
+        self._answer_budget = answer
+        self._reasoning_budget = reasoning
+        # The state of each row.
+        self._is_reasoning = list(opened)
+        self._answer_at = [0] * len(opened)  # new tokens before the answer; 0 if the row has not reasoned so far
         self.ended: list[int | None] = [None] * len(opened)
+        # The closing tag is searched in this many of the last tokens. They are more than the tokenizer needs for it,
+        # because a model may write it in shorter tokens, the outer ones joined with neighbouring letters.
+        self._tail = 4 + 2 * len(tokenizer(self._tags.closing, add_special_tokens=False)["input_ids"])
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-        new = input_ids.shape[1] - self._start
+        """Return for each row whether it has ended. `generate` calls this after each new token.
+
+        `input_ids` has the shape (rows, start + new tokens), the result the shape (rows,).
+        """
+        count = input_ids.shape[1] - self._start
         for row in range(len(self.ended)):
             if self.ended[row] is not None:
                 continue
-            self._track_reasoning(row, new, input_ids)
-            spent = new >= self._reasoning if self._inside[row] else new - self._answer_at[row] >= self._answer
-            if spent:
-                self.ended[row] = new
+            self._track_reasoning(row, input_ids[row, self._start :])
+            if self._is_reasoning[row]:
+                is_spent = count >= self._reasoning_budget
+            else:
+                is_spent = count - self._answer_at[row] >= self._answer_budget
+            if is_spent:
+                self.ended[row] = count
         return torch.tensor([end is not None for end in self.ended], device=input_ids.device)
 
-    def _track_reasoning(self, row: int, new: int, input_ids: Any) -> None:
+    def _track_reasoning(self, row: int, new_tokens: Any) -> None:
         """Update whether a row is inside its reasoning, and where its answer starts."""
-        if self._inside[row]:
-            if self._tags.closing in self._text(input_ids[row, -min(new, self._tail) :]):
-                self._inside[row], self._answer_at[row] = False, new
+        if self._is_reasoning[row]:
+            if self._tags.closing in self._text(new_tokens[-self._tail :]):
+                self._is_reasoning[row] = False
+                self._answer_at[row] = len(new_tokens)
         elif self._answer_at[row]:
-            self._inside[row] = reopens(
-                self._text(input_ids[row, self._start + self._answer_at[row] :][-self._tail :]), self._tags
-            )
-        elif new <= OPENING_TAG_TOKENS:
-            text = self._text(input_ids[row, -new:]).lstrip()
-            self._inside[row] = text.startswith(self._tags.opening.strip()) and self._tags.closing not in text
+            answer = new_tokens[self._answer_at[row] :]
+            self._is_reasoning[row] = reopens(self._text(answer[-self._tail :]), self._tags)
+        elif len(new_tokens) <= OPENING_TAG_TOKENS:
+            text = self._text(new_tokens).lstrip()
+            self._is_reasoning[row] = text.startswith(self._tags.opening.strip()) and self._tags.closing not in text
 
     def _text(self, tokens: Any) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=False))
 
 
 def _is_id(value: Any) -> bool:
+    """Return whether a value of a config, which may be anything, is a token id."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31

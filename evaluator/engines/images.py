@@ -1,7 +1,8 @@
 """Make the picture that a model sees: RGB on white, upright, within the pixel budget. The same for every engine and server.
 
-Makers' files are of every kind: pages with transparency, 16-bit scans, photographs with an orientation tag, JPEG files
-whose name ends in .png.
+The pictures of test sets are of every kind: pages with transparency, 16-bit scans, photographs with an orientation tag,
+JPEG files whose name ends in .png. Local engines use `fitted_size` and `load_image`, the API engine `image_urls`;
+`check_pictures` and `changes` look at a test set before it is used.
 """
 
 import base64
@@ -29,8 +30,8 @@ DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")  # grey with more tha
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PNG_CHUNK = struct.Struct(">I4s")  # length and kind, before the content
 PNG_CHECKSUM = 4  # bytes after the content
-PNG_TAGS = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")  # chunks that Pillow takes an orientation from
-# Raised by Pillow for some broken files.
+PNG_TAGS = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")  # kinds of chunks that Pillow takes an orientation from
+# Raised by Pillow for some broken files, besides OSError and ValueError.
 BROKEN_ERRORS = (SyntaxError, EOFError, IndexError, TypeError, KeyError, ArithmeticError)
 
 
@@ -93,7 +94,10 @@ def picture_fault(path: Path) -> str:
 
 
 def changes(path: Path) -> list[str]:
-    """Return what is changed in a picture before a model sees it, apart from its size. Raises OSError if it is no picture."""
+    """Return what is changed in a picture before a model sees it, apart from its size.
+
+    Raises OSError if the file is not a picture.
+    """
     with _open(path) as image:
         found = {
             "with transparency, shown on white": image.has_transparency_data,
@@ -116,7 +120,11 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def _from_deep_grey(image: Image.Image) -> Image.Image:
-    """Scale grey values of more than 8 bits to 8 bits. Pillow's own conversion would cut them off at white."""
+    """Scale grey values of more than 8 bits to 8 bits. Pillow's own conversion would cut them off at white.
+
+    A 16-bit image (mode "I;16…") has a fixed scale. Modes "I" and "F" have none, so the highest value decides: up to 255
+    counts as 8 bits and up to 65,535 as 16 bits; a higher one becomes white. In mode "F", 1 is white if no value is above.
+    """
     values: Any = np.nan_to_num(np.asarray(image).astype(np.float64))
     transparent = image.info.get("transparency")
     hidden = values == transparent if isinstance(transparent, int) else None
@@ -162,7 +170,8 @@ def _orientation(image: Image.Image) -> int:
 def _tags(image: Image.Image) -> Image.Exif:
     """Return the EXIF tags of an image.
 
-    For tags that may follow its pixels, Pillow decodes a PNG. Few have such tags, so we look before.
+    To find tags that follow the pixels of a PNG file, `image.getexif` decodes all pixels. Few files have such tags, so
+    their chunks are searched first, and the general method, which does not decode, is called if there are none.
     """
     if image.format == "PNG" and not _has_late_tags(Path(image.filename)):  # type: ignore[attr-defined]
         return Image.Image.getexif(image)
@@ -170,7 +179,7 @@ def _tags(image: Image.Image) -> Image.Exif:
 
 
 def _has_late_tags(png: Path) -> bool:
-    """Return whether a PNG file has tags after its pixels. Only the heads of its chunks are read."""
+    """Return whether a PNG file has tags after its pixels (IDAT chunks). Only the heads of its chunks are read."""
     after_pixels = False
     with png.open("rb") as file:
         file.seek(len(PNG_SIGNATURE))
@@ -184,6 +193,7 @@ def _has_late_tags(png: Path) -> bool:
 
 
 def _open(path: Path) -> Image.Image:
+    """Open an image of an allowed format. Raises OSError if that fails, ValueError if it has too many pixels to be safe."""
     try:
         return Image.open(path, formats=FORMATS)
     except Image.DecompressionBombError as error:

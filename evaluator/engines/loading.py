@@ -51,7 +51,10 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
 
 
 def _with_best_attention(load: Callable[..., Any], precision: str) -> Any:
-    """Load with the fastest attention, or without it if the architecture does not support it."""
+    """Load with the fastest attention, or without it if the architecture does not support it.
+
+    `load` is the loader's `from_pretrained` with all other arguments. It returns the model and its loading info.
+    """
     if attention := _best_attention(precision):
         with suppress(ImportError, ValueError):
             return load(attn_implementation=attention)
@@ -95,32 +98,41 @@ def _apply_adapter(model: Any, folder: Path) -> Any:
         prefix = "the adapter does not fit its base model: " if code == FailureCode.INVALID_WEIGHTS else ""
         raise EvaluationError(code, f"{prefix}{error}") from error
     unused = [name for name in loaded.unexpected_keys if "lora_" in name]
-    for names, what in ((loaded.missing_keys, "missing"), (unused, "of no layer of the base model")):
+    for names, problem in ((loaded.missing_keys, "missing"), (unused, "of no layer of the base model")):
         if names:
-            message = f"the adapter does not fit its base model: {len(names)} weights are {what}, {min(names)} first"
+            message = f"the adapter does not fit its base model: {len(names)} weights are {problem}, {min(names)} first"
             raise EvaluationError(FailureCode.INVALID_WEIGHTS, message)
     return adapted if getattr(model, "is_quantized", False) else adapted.merge_and_unload()
 
 
 def _resize_embeddings(model: Any, weights: Path) -> None:
-    """Resize the model's embeddings to those of an adapter that was trained with additional tokens."""
+    """Resize the model's embeddings to those of an adapter that was trained with additional tokens.
+
+    The file of such an adapter has whole embedding weights besides its LoRA weights, for example
+    "base_model.model.model.embed_tokens.weight" and "base_model.model.lm_head.weight".
+    """
     from safetensors import safe_open
 
     embeddings = {
-        id(part) for part in (model.get_input_embeddings(), model.get_output_embeddings()) if part is not None
+        id(module) for module in (model.get_input_embeddings(), model.get_output_embeddings()) if module is not None
     }
-    names = {name.rpartition(".")[2] for name, part in model.named_modules() if id(part) in embeddings}
+    # The last parts of their names in the model, such as "embed_tokens" and "lm_head".
+    names = {name.rpartition(".")[2] for name, module in model.named_modules() if id(module) in embeddings}
     with safe_open(weights, "pt") as file:
         sizes = {
             file.get_slice(key).get_shape()[0]
             for key in file.keys()  # noqa: SIM118 - safe_open is not a mapping
             if key.endswith("weight") and "lora_" not in key and names & set(key.split("."))
         }
-    if len(sizes) == 1 and (size := sizes.pop()) != model.get_input_embeddings().weight.shape[0]:
+    if len(sizes) != 1:  # none in the file, or no two that fit together
+        return
+    size = sizes.pop()
+    if size != model.get_input_embeddings().weight.shape[0]:
         model.resize_token_embeddings(size, mean_resizing=False)
 
 
 def _weight_bytes(folder: Path) -> int:
+    """Return the size of all weights in a model's folder."""
     return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
 
 

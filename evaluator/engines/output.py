@@ -1,4 +1,8 @@
-"""Read a model's output: separate the answer from reasoning and special tokens. Imports no model library."""
+"""Read a model's output: separate the answer from reasoning and special tokens. Imports no model library.
+
+If the ids of the generated tokens are known (`chat.py`, and servers that return them), `read_output` reads them exactly. If
+only a server's text is known, `read_text` does the same with what the text shows.
+"""
 
 import re
 from bisect import bisect_left
@@ -8,6 +12,7 @@ from typing import Any
 
 from submissions.hub_models.reasoning import Tags, split, strip_reasoning, without_answer_marks
 
+# "<|im_end|>", and with the full-width bars of DeepSeek "<｜end▁of▁sentence｜>"
 CONTROL = re.compile(r"<[|｜].*[|｜]>", re.DOTALL)
 
 
@@ -24,23 +29,33 @@ class Output:
 def read_output(
     tokenizer: Any, tokens: Sequence[int], tags: Tags | None, removed: Collection[int], *, opened: bool
 ) -> Output:
-    """Read the new tokens of one answer, without the token that ended it.
+    """Read the new tokens of one answer.
 
-    `tags` are those of the model's template; `removed` are the ids of tokens that are not text; `opened` is whether the
-    prompt ended inside the reasoning.
+    Args:
+        tokenizer: The model's tokenizer.
+        tokens: The ids of the generated tokens, without the one that ended the answer.
+        tags: The tags of reasoning in the model's template, or None.
+        removed: The ids of tokens that are not text, see `control_tokens`.
+        opened: Whether the prompt ended inside the reasoning.
+
+    For example, the tokens of "<think>2 + 2</think>4" become
+    Output(answer="4", reasoning="<think>2 + 2</think>", raw="<think>2 + 2</think>4", reasoning_tokens=…).
     """
     output = decode(tokenizer, tokens)
     parts = split(output, tags, opened=opened)
-    if parts.answer_at is None:
-        answer_token = len(tokens)
+    reasoning = output[: parts.answer_at]
+    # The index in `tokens` at which the answer starts.
+    if parts.answer_at is None:  # the reasoning never ended
+        answer_start = len(tokens)
     elif parts.reasoned:
-        answer_token = _first_answer_token(tokenizer, tokens, output[: parts.answer_at], parts.tags)
+        answer_start = _count_reasoning_tokens(tokenizer, tokens, reasoning, parts.tags)
     else:
-        answer_token = 0
-    answer = without_answer_marks(decode(tokenizer, [token for token in tokens[answer_token:] if token not in removed]))
+        answer_start = 0
+    answer_tokens = [token for token in tokens[answer_start:] if token not in removed]
+    answer = without_answer_marks(decode(tokenizer, answer_tokens))
     if not parts.reasoned:
         return Output(answer)
-    return Output(answer, output[: parts.answer_at], output, answer_token)
+    return Output(answer, reasoning, raw=output, reasoning_tokens=answer_start)
 
 
 def decode(tokenizer: Any, tokens: Sequence[int]) -> str:
@@ -51,8 +66,9 @@ def decode(tokenizer: Any, tokens: Sequence[int]) -> str:
 def control_tokens(tokenizer: Any, media: Collection[str], stops: Collection[int]) -> dict[int, str]:
     """Return the tokens that are not text, by id.
 
-    They are the ends of answers, the tokens that the tokenizer has a role for (beginning, padding, images, …), and special
-    tokens of the form <|…|>. All others are text, even if the maker calls them special: `<td>`, `<otsl>`.
+    They are the ends of answers (`stops`), the placeholders of images and other media (`media`), the tokens that the
+    tokenizer has a role for (beginning, padding, …), and special tokens of the form <|…|>. All others are text, even if
+    the maker calls them special: `<td>`, `<otsl>`.
     """
     roles = {str(token) for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}
     added = getattr(tokenizer, "added_tokens_decoder", {})
@@ -62,14 +78,18 @@ def control_tokens(tokenizer: Any, media: Collection[str], stops: Collection[int
     return found | {number: str(tokenizer.convert_ids_to_tokens(number)) for number in stops}
 
 
-def _first_answer_token(tokenizer: Any, tokens: Any, reasoning: str, tags: Tags) -> int:
-    """Return the number of tokens of the reasoning, its closing tag included."""
-    count = reasoning.count(tags.closing)
+def _count_reasoning_tokens(tokenizer: Any, tokens: Sequence[int], reasoning: str, tags: Tags) -> int:
+    """Return how many tokens the reasoning has, its closing tag included.
 
-    def closing_tags(length: int) -> int:
+    That is the smallest number of tokens whose text has as many closing tags as the reasoning. It is found by binary
+    search, because the tokens of a tag are not known, and decoding every prefix would be slow.
+    """
+    closing_tags = reasoning.count(tags.closing)
+
+    def closing_tags_in(length: int) -> int:
         return decode(tokenizer, tokens[:length]).count(tags.closing)
 
-    return bisect_left(range(len(tokens) + 1), count, key=closing_tags)
+    return bisect_left(range(len(tokens) + 1), closing_tags, key=closing_tags_in)
 
 
 def before_stop(tokens: Sequence[int], stops: Collection[int]) -> Sequence[int]:
@@ -85,11 +105,12 @@ def before_stop_text(text: str, stops: Sequence[str]) -> str:
 
 
 def read_text(text: str, tags: Tags | None, special_tokens: Sequence[str], *, opened: bool) -> Output:
-    """Read an output of which only the text is known."""
+    """Read an output of which only the text is known. The number of its reasoning tokens is unknown then."""
     reasoning, answer = strip_reasoning(text, tags, opened=opened)
+    answer = without_tokens(answer, special_tokens)
     if reasoning is None:
-        return Output(without_tokens(answer, special_tokens))
-    return Output(without_tokens(answer, special_tokens), reasoning, text)
+        return Output(answer)
+    return Output(answer, reasoning, raw=text)
 
 
 def without_tokens(text: str, tokens: Sequence[str]) -> str:

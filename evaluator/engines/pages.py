@@ -1,4 +1,7 @@
-"""Fit a page that is too long for a model's context: cut it into windows and keep the most relevant ones."""
+"""Fit a page that is too long for a model's context: cut it into windows and keep the most relevant ones.
+
+The engines that read a page with its question call `fit_page`. The extractive engine reads whole pages.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,6 +11,7 @@ from typing import Any
 from evaluator.core.data_types import PAGE, Prompt
 
 TARGET_WINDOW_CHARS = 600  # length of a window; a longer block is cut at twice this length
+# The place after a paragraph, row, list item, table, heading or line break.
 _BLOCK_END = re.compile(r"(?<=</p>)|(?<=</tr>)|(?<=</li>)|(?<=</dd>)|(?<=</table>)|(?<=</h[1-6]>)|(?<=\n)")
 
 

@@ -1,7 +1,8 @@
 """What the client of a spawned server knows about the model: the inputs of the built-in engine, and how to read outputs.
 
-Prompts are fitted and outputs are read as the built-in engine does it, so that both give the same answers. Imported
-only for spawned servers, because it needs transformers.
+Prompts are fitted and outputs are read as the built-in engine does it, so that both give the same answers. `api.py` imports
+this only for a spawned server, because it needs transformers. If the built-in engine could not run the model, there is no
+ServedModel, and only the chat template tells how to read outputs (`format_by_template`).
 """
 
 import sys
@@ -45,13 +46,14 @@ class ServedModel:
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
         own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._context = min((n for n in (own_context, server_context) if n), default=None)
-        # The number of tokens to which the server limits the model, if that is fewer than the model's own.
+        # The server's context if it is smaller than the model's own, else None.
         self.reduced_context = server_context if self._context != own_context else None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
         self._opened = self._inputs.opens_reasoning()  # whether the prompt ends within the reasoning
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
-        self._removed = self._inputs.control_tokens(self._stops)  # ids that are no text of an answer, with their text
+        self._removed = self._inputs.control_tokens(self._stops)  # ids that are not text of an answer, with their text
         self.has_read_ids = False  # whether the server has sent the ids of an output
+        # The number of possible token ids: models often have a few more embeddings than their tokenizer has tokens.
         self._vocabulary = max(len(self._inputs.tokenizer), getattr(config.get_text_config(), "vocab_size", 0) or 0)
         self._lock = threading.Lock()  # a tokenizer must not be used by two threads at once
 
@@ -62,6 +64,7 @@ class ServedModel:
 
     @property
     def output_format(self) -> OutputFormat:
+        """How to read the server's outputs."""
         return OutputFormat(
             writes_reasoning=self._inputs.reasons,
             opened=self._opened,
@@ -74,7 +77,10 @@ class ServedModel:
         )
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
-        """Return the prompt with its page fitted to the context. Raises EvaluationError if the model takes no images."""
+        """Return the prompt with its page fitted to the context.
+
+        Raises EvaluationError if it has images and the model takes none.
+        """
         with self._lock:
             return self._inputs.prepare(prompt)
 
@@ -100,8 +106,8 @@ class ServedModel:
             return None
         self.has_read_ids = True
         with self._lock:
-            ended = before_stop(tokens, self._stops)
-            return read_output(self._inputs.tokenizer, ended, self._inputs.tags, self._removed, opened=self._opened)
+            before = before_stop(tokens, self._stops)
+            return read_output(self._inputs.tokenizer, before, self._inputs.tags, self._removed, opened=self._opened)
 
 
 def format_by_template(options: EngineOptions) -> OutputFormat:

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
 
 import openai
 
@@ -12,6 +13,7 @@ MAX_REST_SECONDS = 60.0  # longest time for which a failing server gets no reque
 # HTTP statuses of refusals. A single server is not retried; with several, this one rests and another one is asked.
 REFUSAL_STATUSES = (401, 402, 403, 404)
 INITIAL_LIMIT = 4  # concurrent requests to a server at the start
+RETRYABLE_STATUSES = (408, 409, 425, 429)  # timeout, conflict, too early, too many requests; also all of 500 and above
 
 
 class InvalidCompletionError(Exception):
@@ -45,19 +47,26 @@ class ServerLoad:
         self._limit = max(1.0, self._limit / 2)
         if rest:
             self._failures += 1
-            self.rests_until = now + min(MAX_REST_SECONDS, 2.0 ** min(self._failures, 10))
+            seconds = 2.0 ** min(self._failures, 10)  # the exponent is bounded, so that it never overflows
+            self.rests_until = now + min(MAX_REST_SECONDS, seconds)
 
     def speed_up(self) -> None:
-        """Raise the limit after a success."""
+        """Raise the limit after a success, by one for as many successes as the limit has requests."""
         self._limit = min(float(self._max_requests), self._limit + 1 / self._limit)
-        self._failures, self.rests_until = 0, 0.0
+        self._failures = 0
+        self.rests_until = 0.0
+
+
+class _PooledServer(NamedTuple):
+    load: ServerLoad
+    client: openai.AsyncOpenAI
 
 
 class ServerPool:
     """The clients of all servers of one model, with their load. It is used by one event loop."""
 
     def __init__(self, clients: Sequence[openai.AsyncOpenAI], loads: Sequence[ServerLoad]) -> None:
-        self._servers = list(zip(loads, clients, strict=True))
+        self._servers = [_PooledServer(load, client) for load, client in zip(loads, clients, strict=True)]
         self._changed = asyncio.Condition()
         for load in loads:
             load.in_flight = 0
@@ -70,10 +79,10 @@ class ServerPool:
         it unchanged.
         """
         async with self._changed:
-            while (found := self._next_server()) is None:
+            while (server := self._next_server()) is None:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), self._seconds_to_next_wake_up())
-            load, client = found
+            load, client = server
             load.in_flight += 1
         try:
             yield client
@@ -96,25 +105,26 @@ class ServerPool:
         refused = isinstance(error, openai.APIStatusError) and error.status_code in REFUSAL_STATUSES
         return is_retryable(error) or (refused and len(self._servers) > 1)
 
-    def _next_server(self) -> tuple[ServerLoad, openai.AsyncOpenAI] | None:
+    def _next_server(self) -> _PooledServer | None:
         """Return the server with the most room, or None if all are full.
 
         Resting servers are skipped unless all of them rest.
         """
         now = time.monotonic()
-        awake = [server for server in self._servers if server[0].rests_until <= now] or self._servers
-        free = (server for server in awake if server[0].room > 0)
-        return max(free, key=lambda server: server[0].room, default=None)
+        awake = [server for server in self._servers if server.load.rests_until <= now] or self._servers
+        free = (server for server in awake if server.load.room > 0)
+        return max(free, key=lambda server: server.load.room, default=None)
 
     def _seconds_to_next_wake_up(self) -> float | None:
+        """Return the time until the first resting server may be asked again, or None if none rests."""
         now = time.monotonic()
-        return min((load.rests_until - now for load, _ in self._servers if load.rests_until > now), default=None)
+        return min((s.load.rests_until - now for s in self._servers if s.load.rests_until > now), default=None)
 
 
 def is_retryable(error: BaseException) -> bool:
     """Return whether another attempt may succeed."""
     if isinstance(error, openai.APIStatusError):
-        return not is_quota(error) and (error.status_code in (408, 409, 425, 429) or error.status_code >= 500)
+        return not is_quota(error) and (error.status_code in RETRYABLE_STATUSES or error.status_code >= 500)
     return isinstance(
         error,
         (openai.APIConnectionError, openai.APIResponseValidationError, InvalidCompletionError, json.JSONDecodeError),
