@@ -1,4 +1,7 @@
-"""Back up the answers of a running evaluation in the private store, so that another worker can resume from them."""
+"""Back up the answers of a running evaluation in the private store, so that another worker can resume from them.
+
+`run.py` restores a backup before an evaluation and removes it afterwards; `heartbeat.py` updates it with each heartbeat.
+"""
 
 import json
 from collections.abc import Collection
@@ -12,12 +15,15 @@ from submissions.store.private import PrivateStore
 
 ANSWERS = "answers"  # folder of the private store
 MAX_PART = 64 * 2**20  # bytes of answers copied per update
+# The start of a line with an answer's id, as `Job.row` writes it. An id is a hash and the number of an equal prompt.
+ID_PREFIX_LENGTH = len('{"id": "') + KEY_LENGTH + len("-0000000")
 
 
 def remove_answers_except(private: PrivateStore, open_requests: Collection[str]) -> None:
     """Delete backups of requests that are neither pending nor running, which killed workers have left behind."""
     for path in private.paths(ANSWERS):
-        if path.removeprefix(f"{ANSWERS}/").partition("-")[0] not in open_requests:
+        request_key = path.removeprefix(f"{ANSWERS}/").partition("-")[0]
+        if request_key not in open_requests:
             private.delete(path)
 
 
@@ -26,19 +32,23 @@ class AnswerBackup:
 
     If the host is lost, the next worker resumes from the copies. The run over the complete set also reads here what its
     shards answered on other hosts. The folder `answers/` has files of complete lines, named by request, attempt, shard
-    and offset, and a file with the discarded batch sizes. The id of an answer is a hash of everything it depends on, so
-    the files of all attempts and shards can be concatenated.
+    (if it is one) and offset in the answers file, and a file with the discarded batch sizes:
+
+        answers/KEY-0001-000000000000.jsonl    answers/KEY-0001-03-000000000000.jsonl    answers/KEY-batches.json
+
+    The id of an answer is a hash of everything it depends on, so the files of all attempts and shards can be concatenated.
     """
 
     def __init__(
         self, private: PrivateStore, key: str, attempt: int, job_dir: Path, shard: Shard | None = None
     ) -> None:
+        """Create the backup of one attempt of the request with this `key`. Nothing is read or written yet."""
         self._private = private
         self._prefix = f"{ANSWERS}/{key}-"
         self._part_prefix = f"{self._prefix}{attempt:04}-" + (f"{shard.number:02}-" if shard else "")
         self._job = Job(job_dir)
-        self._copied = 0  # bytes of the answers file
-        self._discarded: list[int] = []
+        self._copied = 0  # bytes of the answers file that the backup has
+        self._discarded: list[int] = []  # batch sizes whose answers were discarded, as the backup has them
         self._is_restored = False  # until then the job folder lacks answers that the backup has
 
     def restore(self) -> None:
@@ -47,23 +57,23 @@ class AnswerBackup:
         paths = self._paths()
         if self._job.answers_file.is_symlink() or not self._job.answers_file.is_file():
             remove_path(self._job.answers_file)  # a model may have replaced the file
-        is_new = not self._job.answers_file.exists()
+        is_new = not self._job.answers_file.exists()  # on this host; otherwise an earlier attempt ran here
         if is_new and self._batches_path in paths:
             self._job.batches_file.write_bytes(self._private.read(self._batches_path))
         with open_regular_file(self._job.answers_file, create=True) as file:
-            known = set[bytes]()
-            size = 0
+            present = set[bytes]()  # ids of the answers that the job folder has
+            size = 0  # bytes of the complete lines
             for line in iter(partial(file.readline, MAX_LINE), b""):
                 if line.endswith(b"\n"):  # otherwise a killed writer left half a line
-                    known.add(_id_of(line))
+                    present.add(_id_of(line))
                     size += len(line)
             file.seek(size)
             file.truncate()
             for path in paths:
                 if path != self._batches_path:
                     lines = self._private.read(path).splitlines(keepends=True)
-                    file.writelines(line for line in lines if _id_of(line) not in known)
-            if is_new:
+                    file.writelines(line for line in lines if _id_of(line) not in present)
+            if is_new:  # all answers come from the backup, so none has to be copied to it
                 self._copied = file.tell()
                 self._discarded = self._job.discarded_batch_sizes()
         self._is_restored = True
@@ -78,7 +88,8 @@ class AnswerBackup:
         if (discarded := self._job.discarded_batch_sizes()) != self._discarded:
             self.remove()
             self._private.write(self._batches_path, json.dumps(discarded).encode())
-            self._copied, self._discarded = 0, discarded
+            self._copied = 0
+            self._discarded = discarded
         if not self._job.answers_file.exists():
             return
         with open_regular_file(self._job.answers_file) as file:
@@ -98,9 +109,13 @@ class AnswerBackup:
         return f"{self._prefix}batches.json"
 
     def _paths(self) -> list[str]:
+        """Return the paths of all files of this request, of all attempts and shards."""
         return [path for path in self._private.paths(ANSWERS) if path.startswith(self._prefix)]
 
 
 def _id_of(line: bytes) -> bytes:
-    """Return the start of a line, with the prompt's id, as `Job.row` writes it. Lines forged by a model match no prompt."""
-    return line[: len('{"id": "') + KEY_LENGTH + len("-0000000")].partition(b",")[0]
+    """Return the part of a line that has the answer's id: `{"id": "0123…cdef-0", …` -> `{"id": "0123…cdef-0"`.
+
+    The line is not parsed, because it is untrusted and may be long. A line forged by a model has the id of no prompt.
+    """
+    return line[:ID_PREFIX_LENGTH].partition(b",")[0]

@@ -1,4 +1,7 @@
-"""Compare a model's weights with those of the model that its card names as its base, if both are on this machine."""
+"""Compare a model's weights with those of the model that its card names as its base, if both are on this machine.
+
+The number of equal tensors shows whether a model was trained at all, or which parts of it. `run.py` adds it to a result.
+"""
 
 import logging
 import threading
@@ -17,6 +20,8 @@ from submissions.records.result import EvalResult
 log = logging.getLogger(__name__)
 
 CHUNK = 1_000_000  # bytes compared at a time; most tensors of a trained model differ within the first
+
+TensorKey = tuple[str, tuple[int, ...]]  # a tensor's name and shape
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,9 @@ def equal_tensors(model: Path, base: Path, stop: threading.Event) -> int:
 
     The names in `model` may have a prefix. It ends early once `stop` is set.
     """
-    own: dict[tuple[str, tuple[int, ...]], list[_Tensor]] = {}
+    own: dict[TensorKey, list[_Tensor]] = {}
     for (name, shape), tensor in _tensors(model):
+        # "language_model.model.norm.weight" may be the base's "model.norm.weight".
         for key in without_prefixes(name, shape):
             own.setdefault(key, []).append(tensor)
     equal = 0
@@ -75,21 +81,24 @@ def _folder(model_id: str, settings: Settings) -> Path | None:
     return max(folders, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def _tensors(folder: Path) -> Iterator[tuple[tuple[str, tuple[int, ...]], _Tensor]]:
-    """Yield the tensors of all safetensors files in a folder by name and shape."""
+def _tensors(folder: Path) -> Iterator[tuple[TensorKey, _Tensor]]:
+    """Yield the tensors of all safetensors files in a folder by name and shape.
+
+    Such a file has the length of its header in LENGTH_BYTES, the header, and the values of all tensors.
+    """
     for path in sorted(folder.glob("*.safetensors")):
         content = np.memmap(path, np.uint8, "r")
-        data = content[LENGTH_BYTES + int.from_bytes(content[:LENGTH_BYTES].tobytes(), "little") :]
+        header_length = int.from_bytes(content[:LENGTH_BYTES].tobytes(), "little")
+        data = content[LENGTH_BYTES + header_length :]
         header = get_local_safetensors_metadata(path).files_metadata[path.name]
         for name, tensor in header.tensors.items():
             start, end = tensor.data_offsets
             yield (name, tuple(tensor.shape)), _Tensor(tensor.dtype, data[start:end])
 
 
-def _are_equal(one: _Tensor, other: _Tensor) -> bool:
-    if one.dtype != other.dtype or one.values.size != other.values.size:
+def _are_equal(first: _Tensor, second: _Tensor) -> bool:
+    """Return whether two tensors have the same type and values. Reading stops at the first chunk that differs."""
+    if first.dtype != second.dtype or first.values.size != second.values.size:
         return False
-    starts = range(0, one.values.size, CHUNK)
-    return all(
-        np.array_equal(one.values[start : start + CHUNK], other.values[start : start + CHUNK]) for start in starts
-    )
+    chunks = (slice(start, start + CHUNK) for start in range(0, first.values.size, CHUNK))
+    return all(np.array_equal(first.values[chunk], second.values[chunk]) for chunk in chunks)

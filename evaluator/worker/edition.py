@@ -1,4 +1,4 @@
-"""Rebuild the board's static edition after results were published, in another process."""
+"""Rebuild the board's static edition (the board as files) after results were published, in another process."""
 
 import logging
 import os
@@ -12,22 +12,22 @@ log = logging.getLogger(__name__)
 
 
 class EditionUpdates:
-    """Runs `python -m leaderboard build`, one at a time. Requests that come while one runs are joined to one more."""
+    """Runs `python -m leaderboard build`, one at a time. All requests that come while one runs lead to one more."""
 
     def __init__(self, settings: Settings) -> None:
-        self._target = settings.static
+        self._target = settings.static  # folder of the edition; None: there is none, or no further build is to start
         self._options: list[str] = []
         for name, value in (("--address", settings.static_address), ("--live", settings.live_address)):
             if value:
                 self._options += [name, value]
         self._environment = os.environ | {"HANNUN_STORE": settings.store}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the worker runs
-        self._process: subprocess.Popen[bytes] | None = None
-        self._wanted = False
+        self._process: subprocess.Popen[bytes] | None = None  # the running build, if any
+        self._is_requested = False
 
     def request(self) -> None:
         """Have the edition rebuilt, if there is one."""
-        self._wanted = self._target is not None
+        self._is_requested = self._target is not None
         self.poll()
 
     def poll(self) -> None:
@@ -40,8 +40,8 @@ class EditionUpdates:
                 lines = self._errors.read().decode(errors="replace").splitlines()
                 log.warning("the static edition was not updated: %s", lines[-1] if lines else self._process.returncode)
             self._process = None
-        if self._wanted and self._target:
-            self._wanted = False
+        if self._is_requested and self._target:
+            self._is_requested = False
             command = [sys.executable, "-m", "leaderboard", "build", self._target, *self._options]
             self._errors.seek(0)
             self._errors.truncate()

@@ -19,7 +19,8 @@ PROGRESS_STEPS = 20  # coarse, because a model could encode a message in publish
 class Heartbeat:
     """Extend the lease of a request from a thread, at an interval and whenever a stage begins.
 
-    Use it as a context manager. If another worker has taken over the request, `lost` is set and `interrupt` is called.
+    Use it as a context manager around the evaluation, which calls `enter` and `report`. If another worker has taken over
+    the request, `lost` is set, `interrupt` is called to stop the evaluation, and no further heartbeat is sent.
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class Heartbeat:
         interrupt: Callable[[], None],
     ) -> None:
         self.lost: LostLeaseError | None = None
-        self._queue, self._request, self._backup = queue, request, backup
+        self._queue = queue
+        self._request = request
+        self._backup = backup
         self._seconds = interval.total_seconds()
         self._interrupt = interrupt
         self._progress = Progress(stage=Stage.FETCH)
-        self._done = threading.Event()
-        self._wake = threading.Event()
+        self._done = threading.Event()  # set when the evaluation has ended
+        self._wake = threading.Event()  # set to send a heartbeat at once
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def report(self, stage: str, done: int, total: int) -> None:
@@ -66,6 +69,7 @@ class Heartbeat:
         self._thread.join()
 
     def _beat(self) -> None:
+        """Send heartbeats until the evaluation has ended or the lease is lost."""
         while not self._done.is_set():
             self._wake.wait(self._seconds)
             self._wake.clear()
@@ -83,7 +87,12 @@ class Heartbeat:
 
 
 def coarse(done: int, total: int) -> int:
-    """Return `done` rounded down to one of at most PROGRESS_STEPS equal steps, or `total` if all of it is done."""
+    """Return `done` rounded down to one of at most PROGRESS_STEPS equal steps, or `total` if all of it is done.
+
+    With `total` 1000: 49 -> 0, 50 -> 50, 999 -> 950, 1000 -> 1000.
+    """
     done = max(0, min(done, total))
-    step = max(1, -(-total // PROGRESS_STEPS))
-    return done if done == total else done - done % step
+    if done == total:
+        return done
+    step = max(1, -(-total // PROGRESS_STEPS))  # rounded up
+    return done - done % step

@@ -1,4 +1,12 @@
-"""The worker, which claims requests and evaluates each of them with a launcher."""
+"""The worker, which claims requests and evaluates each of them with a launcher.
+
+`python -m evaluator worker` runs it once (`run_pending`) or every few minutes (`run_every`), and the board may run it in its
+own process. A launcher (`launchers/`) decides where an evaluation runs: on this host or as a job elsewhere. The evaluation
+itself is `run.py`.
+
+Requests of private evaluations are in a queue of their own, in the private store. The worker of the public queue has a
+second Worker for it, whose requests come first.
+"""
 
 import logging
 import os
@@ -42,11 +50,10 @@ class Worker:
         Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails.
         """
         self._settings = settings
-        self._private_worker: Worker | None = None
-        self._private_failed = False
-        self._private_left: set[str] = (
-            set()
-        )  # private requests that could not be claimed, such as those of a newer release
+        self._private_worker: Worker | None = None  # created when the first private request is found
+        self._private_failed = False  # whether their store could not be reached in this round
+        # Keys of private requests that could not be claimed, such as those of a newer release.
+        self._private_left: set[str] = set()
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
         self._heartbeats = Heartbeats(settings)
@@ -55,7 +62,8 @@ class Worker:
         self._edition = EditionUpdates(settings)
         self.stopped = threading.Event()
         self.pause = HostFaultPause(self._name, self._heartbeats, self._now)
-        self._next_clean_up = self._next_presence_report = 0.0  # by time.monotonic()
+        self._next_clean_up = 0.0  # by time.monotonic(), as the next one
+        self._next_presence_report = 0.0
 
     def stop(self) -> None:
         """Stop all runs, keep their answers and hand the requests back to the queue."""
@@ -77,15 +85,19 @@ class Worker:
 
         Private evaluations come first. They are few, and nobody outside sees them wait.
         """
-        taken = 0
+        claimed = 0
         while True:
-            taken += self._run_private()
-            taken += self._run_public()
+            claimed += self._run_private()
+            claimed += self._run_own_queue()
+            # Private requests that came in the meantime have interrupted the claims of public ones, see `_claim`.
             if self.stopped.is_set() or self.pause.is_active or not self._private_is_pending():
-                return taken
+                return claimed
 
     def _run_private(self) -> int:
-        """Evaluate private requests, if there ever were any. A failure of their store is logged: the public ones go on."""
+        """Evaluate private requests, if there ever were any, and return how many were claimed.
+
+        A failure of their store is logged: the public ones go on.
+        """
         if self._queue.is_private or not has_private_queue(self._settings):
             return 0
         self._private_failed = False
@@ -94,16 +106,16 @@ class Worker:
                 self._private_worker = Worker(self._settings, is_private=True)
                 if self.stopped.is_set():
                     self._private_worker.stop()
-            taken = self._private_worker.run_pending()
+            claimed = self._private_worker.run_pending()
             self._private_left = self._private_worker.pending()
         except StoreError as error:
             log.warning("private evaluations: %s", error)
             self._private_failed = True
             return 0
-        return taken
+        return claimed
 
     def _private_is_pending(self) -> bool:
-        """Return whether private requests wait that have come since the last were evaluated."""
+        """Return whether private requests wait that came after the last ones were evaluated."""
         if self._queue.is_private or self._private_failed or not has_private_queue(self._settings):
             return False
         if self._private_worker is None:  # the first one ever has come
@@ -117,26 +129,31 @@ class Worker:
         """Return the keys of the requests that wait in the worker's own queue. Raises StoreError if the store fails."""
         return {row.key for row in self._queue.rows() if row.status == Status.PENDING}
 
-    def _run_public(self) -> int:
+    def _run_own_queue(self) -> int:
+        """Evaluate the requests of this worker's own queue, as many at once as the launcher has slots.
+
+        Return how many were claimed, as soon as none is pending and none is running. Raises StoreError if the store fails
+        and nothing is running, whose end would be worth waiting for.
+        """
         self._report_presence()
         if time.monotonic() >= self._next_clean_up:
             self._clean_up()
             self._next_clean_up = time.monotonic() + CLEAN_UP_EVERY
-        taken = 0
+        claimed = 0
         running = set[Future[None]]()
         with self._launcher.slots() as slots, ThreadPoolExecutor(max(1, slots)) as pool:
             while True:
                 try:
                     while len(running) < slots and (request := self._claim()):
                         running.add(pool.submit(self._run, request))
-                        taken += 1
+                        claimed += 1
                 except StoreError as error:
                     if not running:
                         raise
                     log.warning("%s", error)
                 if not running:
                     self._edition.finish()  # a host of scheduled jobs may end with this process
-                    return taken
+                    return claimed
                 self._edition.poll()
                 every = self._settings.worker_every.total_seconds()
                 ended, running = wait(running, every, return_when=FIRST_COMPLETED)
@@ -146,6 +163,7 @@ class Worker:
                 self._report_presence()
 
     def _claim(self) -> EvalRequest | None:
+        """Claim the next request, or return None if there is none or none may be claimed now."""
         if self.stopped.is_set() or self.pause.is_active or self._private_is_pending():
             return None
         return self._queue.claim(self._name, self._now(), BENCHMARKS)
@@ -173,6 +191,7 @@ class Worker:
         self.pause.update(request.key, self._launcher.run(request))
 
     def _report_presence(self) -> None:
+        """Note in the private store that this worker is alive, at most every PRESENCE_EVERY seconds."""
         if time.monotonic() >= self._next_presence_report:
             self._heartbeats.report_presence(Presence(worker=self._name, seen_at=self._now()))
             self._next_presence_report = time.monotonic() + PRESENCE_EVERY

@@ -27,6 +27,7 @@ from submissions.hub_models.code_settings import code_setting
 from submissions.hub_models.repository import (
     CODE_PATTERN,
     FETCHED_PATTERNS,
+    LENGTH_BYTES,
     MAX_DOWNLOADED_FILES,
     MAX_SETTINGS_BYTES,
     check_links,
@@ -40,11 +41,25 @@ from submissions.texts.errors import RefusedError
 from submissions.texts.failure_codes import FailureCode
 
 MAX_HEADER = 25_000_000  # bytes of the header of a safetensors file, which describes its tensors
+MAX_REASON = 300  # last characters of the download process's message that are logged
+# Exit codes of the download process.
 EXIT_CODES = {
     FailureCode.MODEL_NOT_FOUND: 3,
     FailureCode.HUB_UNAVAILABLE: 4,
     FailureCode.DISK_FULL: 5,
-}  # of the download process
+}
+# Environment variables that the download process takes over.
+INHERITED = (
+    "PATH",
+    "HF_ENDPOINT",
+    "HF_HUB_DISABLE_XET",
+    "HF_TOKEN",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+)
+WITH_CODE = "--code"  # option of the download process
 
 
 def fetch_model(
@@ -58,7 +73,14 @@ def fetch_model(
 ) -> Path:
     """Return a folder with the model's files at a revision, downloading them first if necessary.
 
-    Python files are included if there is an approval (`code`) or `with_code` is set.
+    Args:
+        model_id: `owner/name` on the Hub, or the name or path of a folder on this machine.
+        revision: The commit on the Hub, or the content hash of the folder.
+        settings: The settings, with the work folder that keeps downloads.
+        code: The approval of the model's Python files, if it needs them.
+        with_code: Whether to include Python files even without an approval.
+        stop: Ends the download when it is set.
+
     Raises EvaluationError if the model is not available or its code differs from the approved code, EvaluationStopped
     if `stop` is set during the download.
     """
@@ -81,7 +103,7 @@ def fetch_model(
         if not folder.exists():
             partial = folder.with_name(f"{name}.partial")
             try:
-                _download(model_id, revision, partial, settings, ["--code"] if with_code else [], stop)
+                _download(model_id, revision, partial, settings, [WITH_CODE] if with_code else [], stop)
                 check_fetched(partial)
                 partial.rename(folder)
             finally:
@@ -106,11 +128,14 @@ def _check_code(folder: Path, code: CodeApproval | None) -> None:
 def _download(
     model_id: str, revision: str, folder: Path, settings: Settings, options: list[str], stop: threading.Event | None
 ) -> None:
-    """Download a model as real files, not as links into a cache, because the sandbox mounts only this folder."""
+    """Download a model as real files, not as links into a cache, because the sandbox mounts only this folder.
+
+    `options` are those of the download process. Raises EvaluationError if the download fails, takes too long or becomes
+    too large, EvaluationStopped once `stop` is set.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    inherited = ("PATH", "HF_ENDPOINT", "HF_HUB_DISABLE_XET", "HF_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-    environment = {name: os.environ[name] for name in (*inherited, "SSL_CERT_FILE") if name in os.environ}
+    environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
     environment |= {"HF_HOME": str(folder / ".cache"), "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUTF8": "1"}
     command = [
         sys.executable,
@@ -145,13 +170,15 @@ def _download(
     if child.returncode:
         code = next((code for code, number in EXIT_CODES.items() if number == child.returncode), None)
         raise EvaluationError(
-            code or FailureCode.INTERNAL_ERROR, message[-300:] or "the download process failed without a message"
+            code or FailureCode.INTERNAL_ERROR,
+            message[-MAX_REASON:] or "the download process failed without a message",
         )
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     _check_size(folder, settings.max_model_bytes)
 
 
 def _check_size(folder: Path, limit: int) -> None:
+    """Raise EvaluationError if a folder has more than `limit` bytes, or too many files."""
     sizes = []
     for path in folder.rglob("*"):
         try:
@@ -173,9 +200,10 @@ def check_fetched(folder: Path) -> None:
             _check_settings(path)
         if path.suffix == ".safetensors":
             with path.open("rb") as file:
-                header = int.from_bytes(file.read(8), "little")
-            if header > min(MAX_HEADER, path.stat().st_size - 8):
-                raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} declares a header of {header:,} bytes")
+                header_length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+            if header_length > min(MAX_HEADER, path.stat().st_size - LENGTH_BYTES):
+                message = f"{path.name} declares a header of {header_length:,} bytes"
+                raise EvaluationError(FailureCode.INVALID_WEIGHTS, message)
 
 
 def _check_settings(path: Path) -> None:
@@ -192,7 +220,7 @@ def _check_settings(path: Path) -> None:
 
 def main(model_id: str, revision: str, folder: str, *options: str) -> int:
     """Download a model and return the exit status of the process. A failure is described on stderr."""
-    patterns = [*FETCHED_PATTERNS, CODE_PATTERN] if "--code" in options else list(FETCHED_PATTERNS)
+    patterns = [*FETCHED_PATTERNS, CODE_PATTERN] if WITH_CODE in options else list(FETCHED_PATTERNS)
     try:
         snapshot_download(model_id, revision=revision, allow_patterns=patterns, local_dir=folder)
         return 0

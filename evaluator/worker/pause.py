@@ -1,4 +1,4 @@
-"""The pause of a worker after host faults, such as a full disk."""
+"""The pause of a worker after host faults: failures whose cause is this machine, such as a full disk."""
 
 import logging
 import time
@@ -11,7 +11,8 @@ from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
-FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds without claims after a host fault
+FIRST_PAUSE = 10.0  # seconds without claims after a host fault
+LONGEST_PAUSE = 3600.0  # seconds
 PAUSE_NOTICE_AFTER = 3  # requests that met a host fault, after which the board shows that the worker is paused
 
 

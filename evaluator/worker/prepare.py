@@ -4,7 +4,8 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import EvaluationError
@@ -41,25 +42,13 @@ def prepare_task(
         check_sent(request.benchmark, api, settings)
     except SettingsError as error:
         raise EvaluationError(FailureCode.API_REFUSED, str(error)) from None
-    fetch = partial(fetch_model, settings=settings, stop=stop)
-    adapter, code = None, None
-    if request.api:
-        model = settings.work_dir / "no-model"
-        model.mkdir(parents=True, exist_ok=True)
-    else:
-        submitted = (request.model_id, request.revision)
-        base = (str(request.base_model), request.base_revision) if request.base_revision else submitted
-        if request.custom_code and (code := find_approval(store, *base)) is None:
-            message = f"the code of {base[0]}@{base[1]} is not approved"
-            raise EvaluationError(FailureCode.CODE_NOT_APPROVED, message)
-        adapter = fetch(*submitted) if request.base_revision else None
-        model = fetch(*base, code=code)
+    folders = _no_model(settings) if request.api else _fetch(request, settings, store, stop)
     benchmark = BENCHMARKS[request.benchmark]
     options = options_of(
         request,
-        model,
+        folders.model,
         benchmark,
-        adapter=adapter,
+        adapter=folders.adapter,
         api=api,
         max_reasoning_tokens=settings.max_reasoning_tokens,
         max_pixels=settings.max_pixels,
@@ -80,18 +69,50 @@ def prepare_task(
     )
 
 
+class _ModelFolders(NamedTuple):
+    model: Path
+    adapter: Path | None = None  # a LoRA adapter for the model
+
+
+def _no_model(settings: Settings) -> _ModelFolders:
+    """Return an empty folder in place of a model that is only known to a remote server."""
+    folder = settings.work_dir / "no-model"
+    folder.mkdir(parents=True, exist_ok=True)
+    return _ModelFolders(folder)
+
+
+def _fetch(request: EvalRequest, settings: Settings, store: Store, stop: threading.Event) -> _ModelFolders:
+    """Fetch the submitted model. If that is an adapter, fetch its base model too.
+
+    Raises EvaluationError if the model is not available or its code is not approved, EvaluationStopped once `stop` is set.
+    """
+    model_id = request.model_id
+    revision = request.revision
+    if request.base_revision:
+        model_id = str(request.base_model)
+        revision = request.base_revision
+    code = find_approval(store, model_id, revision) if request.custom_code else None
+    if request.custom_code and code is None:
+        raise EvaluationError(FailureCode.CODE_NOT_APPROVED, f"the code of {model_id}@{revision} is not approved")
+    adapter = None
+    if request.base_revision:
+        adapter = fetch_model(request.model_id, request.revision, settings, stop=stop)
+    model = fetch_model(model_id, revision, settings, code, stop=stop)
+    return _ModelFolders(model, adapter)
+
+
 def api_options(request: EvalRequest, settings: Settings) -> ApiOptions | None:
     """Return the options of the server that answers, or None for the built-in engine.
 
     Raises EvaluationError if HANNUN_APIS lacks the server or the variable with its key is not set.
     """
     if request.api:
-        if (known := settings.apis.get(request.api)) is None:
+        if (api := settings.apis.get(request.api)) is None:
             raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
-        if known.options.key != API_KEY and not os.environ.get(known.options.key):
-            message = f"HANNUN_APIS {request.api}: the variable {known.options.key} is not set"
+        if api.options.key != API_KEY and not os.environ.get(api.options.key):
+            message = f"HANNUN_APIS {request.api}: the variable {api.options.key} is not set"
             raise EvaluationError(FailureCode.API_REFUSED, message)
-        return known.options
+        return api.options
     # A server loads one folder; adapters are merged by the built-in engine.
     if settings.server and request.engine == "chat" and not request.base_revision:
         return ApiOptions(spawn=settings.server)

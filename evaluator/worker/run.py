@@ -1,4 +1,16 @@
-"""Evaluate one claimed request, from fetching the model to publishing the result, on this host or another."""
+"""Evaluate one claimed request, from fetching the model to publishing the result, on this host or another.
+
+A launcher on this host creates a ClaimedRun itself. A launcher elsewhere starts `python -m evaluator worker --claimed
+KEY:NONCE`, which creates it with `take_over`. The steps of a run:
+
+  heartbeat.py    extends the lease of the request meanwhile, and backs up its answers (backup.py)
+  prepare.py      fetches the model and makes the task
+  results/        `evaluate` asks the questions and scores the answers
+  publication/    `publish` writes the result and ends the request
+
+A run ends in one of four ways: with a result; with a failure, which is written to the queue; handed back to the queue,
+if this worker stops; or dropped, if another worker has taken over the request.
+"""
 
 import errno
 import logging
@@ -7,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from evaluator.core.data_types import Item
 from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
 from evaluator.core.files import remove_path
 from evaluator.core.signals import STOP_NOTICE_SECONDS
@@ -25,6 +38,7 @@ from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.open import open_queue
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
+from submissions.records.result import Dataset
 from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import LostLeaseError, SettingsError, StoreError
@@ -47,12 +61,16 @@ class ClaimedRun:
         devices: Sequence[str] | None = None,
     ) -> None:
         """Prepare the run. `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees."""
-        self._settings, self._queue, self._private = settings, queue, private
-        self._request, self._shard, self._devices = request, shard, devices
+        self._settings = settings
+        self._queue = queue
+        self._private = private
+        self._request = request
+        self._shard = shard
+        self._devices = devices
         self._job_dir = settings.work_dir / (f"{request.key}.{shard.number}" if shard else request.key)
         self._backup = AnswerBackup(private, request.key, request.attempt, self._job_dir, shard)
         self._ended = False  # whether the request has its outcome, so that its answers are not needed any more
-        self._stopped = threading.Event()
+        self._stopped = threading.Event()  # set by a stop
         self._interrupted = threading.Event()  # set by a stop, the deadline, or a lost lease
 
     def stop(self) -> None:
@@ -89,54 +107,15 @@ class ClaimedRun:
             return None
 
     def _evaluate(self, heartbeat: Heartbeat) -> FailureCode | None:
+        """Evaluate until the deadline. Return the failure code, or None.
+
+        Raises LostLeaseError if another worker has taken over the request, StoreError if a store fails.
+        """
         deadline = threading.Timer(self._settings.deadline.total_seconds(), self._interrupted.set)
         deadline.daemon = True
         deadline.start()
         try:
-            self._backup.restore()
-            public = open_store(self._settings.store, self._settings) if self._queue.is_private else self._queue.store
-            task = prepare_task(self._request, self._settings, public, self._private, self._interrupted, self._devices)
-            if self._queue.is_private:  # a withdrawn evaluation must leave no answers behind
-                task = replace(task, cache=None)
-            heartbeat.enter(Stage.LOAD)
-            items, dataset = load_items(task)
-            if self._shard:
-                shard = self._shard.of(items)
-                answer_shard(task, shard, self._job_dir, on_progress=heartbeat.report, stop=self._interrupted)
-                return None
-
-            key = self._request.key
-
-            def evaluate_with(task: Task) -> Evaluation:
-                worker = self._request.lease.worker if self._request.lease else None
-                return evaluate(
-                    task,
-                    items,
-                    dataset,
-                    self._job_dir,
-                    on_progress=heartbeat.report,
-                    stop=self._interrupted,
-                    worker=worker,
-                )
-
-            try:
-                evaluation = evaluate_with(task)
-            except ModelServerError as error:
-                if self._request.api:
-                    raise
-                log.warning(
-                    "%s: its server failed%s; the built-in engine runs it", key, self._keep_log_and_describe(error)
-                )
-                evaluation = evaluate_with(
-                    replace(task, options=replace(task.options, engine=self._request.engine, api=None))
-                )
-            heartbeat.enter(Stage.PUBLISH)
-            result = with_equal_tensors(evaluation.result, task.options.model, self._settings, self._interrupted)
-            evaluation = replace(evaluation, result=result)
-            publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
-            self._ended = True
-            if not self._queue.is_private:
-                offer(self._request, evaluation.result, self._settings)
+            self._evaluate_and_publish(heartbeat)
             return None
         except (LostLeaseError, StoreError):
             raise
@@ -145,8 +124,61 @@ class ClaimedRun:
         finally:
             deadline.cancel()
 
+    def _evaluate_and_publish(self, heartbeat: Heartbeat) -> None:
+        """Go through the stages of an evaluation. Those of a shard end with its answers."""
+        self._backup.restore()
+        public = open_store(self._settings.store, self._settings) if self._queue.is_private else self._queue.store
+        task = prepare_task(self._request, self._settings, public, self._private, self._interrupted, self._devices)
+        if self._queue.is_private:  # a withdrawn evaluation must leave no answers behind
+            task = replace(task, cache=None)
+        heartbeat.enter(Stage.LOAD)
+        items, dataset = load_items(task)
+        if self._shard:
+            shard_items = self._shard.of(items)
+            answer_shard(task, shard_items, self._job_dir, on_progress=heartbeat.report, stop=self._interrupted)
+            return
+        evaluation = self._evaluate_all(task, items, dataset, heartbeat)
+        heartbeat.enter(Stage.PUBLISH)
+        result = with_equal_tensors(evaluation.result, task.options.model, self._settings, self._interrupted)
+        evaluation = replace(evaluation, result=result)
+        publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
+        self._ended = True
+        if not self._queue.is_private:
+            offer(self._request, evaluation.result, self._settings)
+
+    def _evaluate_all(self, task: Task, items: Sequence[Item], dataset: Dataset, heartbeat: Heartbeat) -> Evaluation:
+        """Return the evaluation of the whole set.
+
+        If this worker's own model server fails (HANNUN_SERVER), the built-in engine runs the model instead.
+        """
+
+        def evaluate_with(task: Task) -> Evaluation:
+            return evaluate(
+                task,
+                items,
+                dataset,
+                self._job_dir,
+                on_progress=heartbeat.report,
+                stop=self._interrupted,
+                worker=self._request.lease.worker if self._request.lease else None,
+            )
+
+        try:
+            return evaluate_with(task)
+        except ModelServerError as error:
+            if self._request.api:  # a remote server, whose model nothing else can run
+                raise
+            reason = self._keep_log_and_describe(error)
+            log.warning("%s: its server failed%s; the built-in engine runs it", self._request.key, reason)
+        options = replace(task.options, engine=self._request.engine, api=None)
+        return evaluate_with(replace(task, options=options))
+
     def _record_end(self, error: Exception, heartbeat: Heartbeat) -> FailureCode | None:
-        """Hand back the request of an evaluation without a result if this worker stops, otherwise mark it failed."""
+        """Hand back the request of an evaluation without a result if this worker stops, otherwise mark it failed.
+
+        Return the failure code, or None if this worker stops or `error` ended a shard. Raises LostLeaseError if the lease
+        was lost, which then is the reason of the error.
+        """
         if heartbeat.lost:
             raise heartbeat.lost from None
         # If the whole process group is stopped, the engine may end before this process gets the signal.
@@ -157,7 +189,7 @@ class ClaimedRun:
         if code in (FailureCode.INTERNAL_ERROR, FailureCode.DISK_FULL) and not isinstance(
             error, (EvaluationError, SettingsError)
         ):
-            log.error("evaluating %s", self._request.key, exc_info=error)
+            log.error("evaluating %s", self._request.key, exc_info=error)  # unexpected: with its traceback
         key = self._request.key
         stage = heartbeat.stage
         reason = self._keep_log_and_describe(error)
@@ -170,9 +202,9 @@ class ClaimedRun:
         return code
 
     def _keep_log_and_describe(self, error: Exception) -> str:
-        """Keep the evaluation's log, and return the end of a line about its failure.
+        """Keep the evaluation's log, and return how a log line about the failure ends.
 
-        That has the message, unless it may quote a question, and where the log is.
+        For example ": the server answers 500 (log: /work/logs/KEY.log)", without the message if it may quote a question.
         """
         hidden = isinstance(error, EvaluationError) and error.may_quote_questions
         reason = "" if hidden else f": {error}"
@@ -196,6 +228,7 @@ class ClaimedRun:
         return kept
 
     def _release(self) -> None:
+        """Hand the request back to the queue."""
         if not self._shard:  # the run over the whole set releases the request
             self._queue.release(self._request)
             log.info("handed back %s", self._request.key)

@@ -3,6 +3,9 @@
 A job is `python -m evaluator worker --claimed KEY:NONCE`. It connects to the stores itself: it sends the heartbeats,
 publishes the result and writes the outcome to the queue. Once it runs it does not need the launcher. Only the job with the
 lease's nonce can publish, so a job that starts twice or late does no harm.
+
+`local.py` runs evaluations on this host. `command.py` and `hf_jobs.py` start jobs, and share JobLauncher: it starts a job,
+follows it until it ends, extends the lease while the job is still queued, and ends the request if the job did not.
 """
 
 import logging
@@ -28,7 +31,7 @@ from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
-MISSED_HEARTBEATS = 2  # after this many without a sign of the job, the launcher extends the lease
+MISSED_HEARTBEATS = 2  # intervals without a heartbeat of the job, after which the launcher extends the lease
 CANCEL_GRACE = timedelta(minutes=2)  # for a cancelled job to hand its request back
 OVERTIME = timedelta(minutes=15)  # for starting, downloading and publishing, in addition to the evaluation's deadline
 
@@ -66,6 +69,8 @@ def as_launch_errors(scheduler: str, *kinds: type[Exception]) -> Iterator[None]:
 
 
 class JobState(Enum):
+    """The state of a job, as far as launchers distinguish it."""
+
     ALIVE = auto()  # queued or running
     ENDED = auto()
     PREEMPTED = auto()  # ended by the scheduler through no fault of the job
@@ -136,22 +141,29 @@ class JobLauncher(ABC):
             return None
 
     def _launch(self, request: EvalRequest, shard: Shard | None) -> Launch:
+        """Return the job to start for a request, or for a shard of it."""
         assert request.lease
         nonce = request.lease.nonce
         memory = memory_needed(request.params, request.precision)
         gpus = 0
         if self.settings.gpu_memory is not None:
             gpus = max(1, math.ceil((memory or 0) / self.settings.gpu_memory))
-        shown = (
-            "private" if self.queue.is_private else request.key[:12]
-        )  # whoever uses the scheduler sees names of jobs
-        name = f"hannun-{shown}-{nonce[:8]}"
+        # All users of a scheduler can see the names of jobs, so that of a private evaluation tells nothing.
+        shown_key = "private" if self.queue.is_private else request.key[:12]
+        name = f"hannun-{shown_key}-{nonce[:8]}"
         if shard:
             name += f"-{shard.number}"
-        arguments = self._arguments(request.key, nonce, shard)
-        return Launch(request, name, arguments, gpus, memory, self.settings.deadline + OVERTIME)
+        return Launch(
+            request=request,
+            name=name,
+            arguments=self._arguments(request.key, nonce, shard),
+            gpus=gpus,
+            memory=memory,
+            time_limit=self.settings.deadline + OVERTIME,
+        )
 
     def _arguments(self, key: str, nonce: str, shard: Shard | None) -> tuple[str, ...]:
+        """Return the arguments with which a job takes over a claim."""
         arguments = ["worker", "--claimed", f"{key}:{nonce}"]
         if shard:
             arguments += ["--shard", str(shard)]
@@ -160,7 +172,10 @@ class JobLauncher(ABC):
         return tuple(arguments)
 
     def _follow(self, request: EvalRequest, job: str) -> JobState:
-        """Poll a job until it ends or `stop` is called. Raises LostLeaseError if another worker holds the request."""
+        """Poll a job until it ends or `stop` is called, and return its last state.
+
+        Raises LostLeaseError if another worker holds the request.
+        """
         check_at = 0.0
         while not self._stopped.wait(self._poll):
             try:
@@ -179,9 +194,12 @@ class JobLauncher(ABC):
 
         This is not raised if the job itself has written the outcome and is about to exit.
         """
-        now = self._current_request(request)
-        failed = now is not None and now.status == Status.PENDING and now.attempt == request.attempt
-        if now is None or (now.status in (Status.PENDING, Status.RUNNING) and not failed):
+        current = self._current_request(request)
+        if current is None:
+            self.queue.check_held(request)
+            return
+        has_outcome = current.status not in (Status.PENDING, Status.RUNNING) or _failed_attempt(current, request)
+        if not has_outcome:
             self.queue.check_held(request)
 
     def _extend_lease(self, request: EvalRequest) -> None:
@@ -216,17 +234,19 @@ class JobLauncher(ABC):
         store. Raises LostLeaseError if another worker holds the request.
         """
         assert request.lease
-        now = self._current_request(request)
-        if now is None or now.lease is None or now.lease.nonce != request.lease.nonce:
-            if now and now.status == Status.PENDING and now.attempt == request.attempt:
+        current = self._current_request(request)
+        if current is None:
+            return None
+        if current.lease is None or current.lease.nonce != request.lease.nonce:  # the job has written the outcome
+            if _failed_attempt(current, request):
                 return FailureCode.WORKER_LOST  # the job met an infrastructure failure, which its log names
-            return now.failure.code if now and now.failure else None
-        if state is not JobState.ENDED:
+            return current.failure.code if current.failure else None
+        if state is not JobState.ENDED:  # preempted, or cancelled by `stop`
             self._hand_back(request, None)
             return None
         beat = self._heartbeats.last(request.key, request.lease)
-        began = beat and beat.progress and beat.progress.stage != Stage.LAUNCH
-        return self._fail(request, FailureCode.WORKER_LOST if began else FailureCode.LAUNCH_FAILED)
+        has_begun = beat and beat.progress and beat.progress.stage != Stage.LAUNCH
+        return self._fail(request, FailureCode.WORKER_LOST if has_begun else FailureCode.LAUNCH_FAILED)
 
     def _hand_back(self, request: EvalRequest, shard: Shard | None) -> None:
         if not shard:  # the run over the whole set releases the request
@@ -234,6 +254,7 @@ class JobLauncher(ABC):
             log.info("handed back %s", request.key)
 
     def _fail(self, request: EvalRequest, code: FailureCode) -> FailureCode:
+        """Mark a request failed whose job ended without an outcome, and return the code."""
         assert request.lease
         beat = self._heartbeats.last(request.key, request.lease)
         stage = beat.progress.stage if beat and beat.progress else Stage.LAUNCH
@@ -242,4 +263,13 @@ class JobLauncher(ABC):
         return code
 
     def _current_request(self, request: EvalRequest) -> EvalRequest | None:
+        """Return the request as the queue has it now, or None if it was removed."""
         return self.queue.find(request.key, self.queue.store.snapshot())
+
+
+def _failed_attempt(current: EvalRequest, claimed: EvalRequest) -> bool:
+    """Return whether the attempt that was claimed met an infrastructure failure, after which another attempt is due.
+
+    A request that was only handed back is pending too, but with a lower number: its attempt does not count.
+    """
+    return current.status == Status.PENDING and current.attempt == claimed.attempt

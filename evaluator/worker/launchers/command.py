@@ -22,8 +22,8 @@ from submissions.texts.errors import SettingsError
 
 DEFAULT_MEMORY = 16 * 10**9  # bytes, for a model of unknown size
 HOST_MEMORY_GB = 8  # for libraries, images and the loading of weights
-PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")  # but not ${…}, a variable of the shell
-PLACEHOLDERS = {
+PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")  # "{gpus}", but not "${HOME}", a variable of the shell
+PLACEHOLDERS = {  # that each command may contain
     "start": {"command", "arguments", "gpus", "memory_gb", "minutes", "name"},
     "state": {"job"},
     "cancel": {"job"},
@@ -36,7 +36,7 @@ ENDED = (
     "failed",
     "cancelled",
     "timeout",
-    "out_of_me",
+    "out_of_me",  # Slurm's OUT_OF_MEMORY, which it may abbreviate
     "node_fail",
     "boot_fail",
     "deadline",
@@ -46,6 +46,8 @@ PREEMPTED = ("preempted", "evicted")
 
 
 class CommandLauncher(JobLauncher):
+    """Starts, observes and cancels jobs with the three commands of HANNUN_COMMANDS."""
+
     def __init__(self, settings: Settings, queue: Queue) -> None:
         """Raises SettingsError if HANNUN_COMMANDS is not set or has a wrong placeholder."""
         super().__init__(settings, queue)
@@ -61,16 +63,16 @@ class CommandLauncher(JobLauncher):
                 raise SettingsError(f"HANNUN_COMMANDS {name}: it does not contain {{job}}")
 
     def start(self, launch: Launch) -> str:
-        settings = self.settings
-        # The stores may come from the command line, not from the environment.
-        command = [sys.executable, "-m", "evaluator", *launch.arguments]
+        words = [sys.executable, "-m", "evaluator", *launch.arguments]
+        model_gb = -(-(launch.memory or DEFAULT_MEMORY) // 10**9)  # rounded up
         output = self._run(
             "start",
-            environment=store_variables(settings),
-            command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
+            # The stores may come from the command line, not from the environment.
+            environment=store_variables(self.settings),
+            command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(words)}",
             arguments=shlex.join(launch.arguments),
             gpus=launch.gpus,
-            memory_gb=-(-(launch.memory or DEFAULT_MEMORY) // 10**9) + HOST_MEMORY_GB,
+            memory_gb=model_gb + HOST_MEMORY_GB,
             minutes=int(launch.time_limit.total_seconds() // 60),
             name=launch.name,
         )
@@ -82,6 +84,7 @@ class CommandLauncher(JobLauncher):
         state = self._run("state", job=job).strip().lower()
         if state.startswith(PREEMPTED):
             return JobState.PREEMPTED
+        # A scheduler that no longer knows a job prints nothing.
         return JobState.ENDED if not state or state.startswith(ENDED) else JobState.ALIVE
 
     def cancel(self, job: str) -> None:
@@ -90,7 +93,8 @@ class CommandLauncher(JobLauncher):
     def _run(self, step: str, environment: Mapping[str, str] | None = None, **values: object) -> str:
         """Run a command with its placeholders filled in and return its output.
 
-        Raises LaunchError if it fails or takes longer than COMMAND_TIMEOUT.
+        `step` is "start", "state" or "cancel", `values` are the placeholders' values, and `environment` are variables in
+        addition to those of this process. Raises LaunchError if it fails or takes longer than COMMAND_TIMEOUT.
         """
         template = getattr(self._commands, step)
         command = PLACEHOLDER.sub(lambda found: shlex.quote(str(values[found[1]])), template)

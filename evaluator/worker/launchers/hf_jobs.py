@@ -31,6 +31,8 @@ ALIVE = (JobStage.SCHEDULING, JobStage.RUNNING)
 
 
 class HubJobLauncher(JobLauncher):
+    """Starts, observes and cancels Jobs on the Hub. `hub_jobs.py` has the client."""
+
     def __init__(self, settings: Settings, queue: Queue) -> None:
         """Raises SettingsError if HANNUN_JOBS is not set, or a test set may not leave the country."""
         super().__init__(settings, queue)
@@ -46,9 +48,9 @@ class HubJobLauncher(JobLauncher):
         jobs = self._jobs
         with _hub_errors():
             flavor = self._flavor(launch.memory)
-            limit = launch.time_limit  # of the job, which is that of the evaluation and OVERTIME
+            limit = launch.time_limit  # of the job: the deadline of the evaluation and OVERTIME
             if flavor.price:
-                limit = min(limit, timedelta(hours=jobs.max_price / flavor.price))
+                limit = min(limit, timedelta(hours=jobs.max_price / flavor.price))  # what the maximum price buys
             if limit < OVERTIME + MIN_EVALUATION_TIME:
                 raise LaunchError(
                     f"max_price {jobs.max_price:g} buys {limit} on {flavor.name} at ${flavor.price:.2f} an hour"
@@ -65,8 +67,8 @@ class HubJobLauncher(JobLauncher):
             return self._client.run(
                 JobSettings(jobs.space, jobs.commit, flavor.name, jobs.image, limit, jobs.namespace),
                 launch.arguments,
-                {"request": launch.request.key, "name": launch.name},
-                {
+                labels={"request": launch.request.key, "name": launch.name},
+                environment={
                     # The job ends itself and records why, before the Hub ends it.
                     "HANNUN_DEADLINE": f"{int((limit - OVERTIME).total_seconds())}s",
                     "HANNUN_PRICE_PER_HOUR": f"{flavor.price:.6f}",

@@ -20,6 +20,7 @@ from submissions.store.open import is_remote, store_variables
 from submissions.texts.errors import SettingsError
 
 LABELS = {"app": "hannun-worker"}  # identify the worker's jobs among others
+# The command of a job, with the placeholders {without}, {code}, {commit} and {arguments}, see `JobClient._arguments`.
 # A job starts on an empty machine. It installs the sandbox, one commit of the Space's code (its images are in LFS) and
 # the packages of the lock files, which are checked by hash. Then it runs one command of the evaluator. Only this last
 # step has the tokens. All earlier steps run without them, and packages are installed by a user who cannot read root's
@@ -110,7 +111,8 @@ class JobClient:
     ) -> str:
         """Start a job that runs `python -m evaluator` with these arguments. Return its id.
 
-        Raises HfHubHTTPError if the Hub rejects the request.
+        `environment` are variables in addition to those of `create`, `labels` are shown in the Hub's list of jobs. Raises
+        HfHubHTTPError if the Hub rejects the request.
         """
         job_arguments = self._arguments(job, arguments)
         job_arguments["env"] |= environment
@@ -126,7 +128,7 @@ class JobClient:
 
     def flavors(self) -> list[Flavor]:
         """Return the hardware that the Hub offers, cheapest first. Raises HfHubHTTPError if the Hub fails."""
-        offered = [one for one in self._api.list_jobs_hardware() if one.unit_label in UNITS_PER_HOUR]
+        offered = [hardware for hardware in self._api.list_jobs_hardware() if hardware.unit_label in UNITS_PER_HOUR]
         return sorted(map(_flavor, offered), key=lambda flavor: flavor.price)
 
     def newest_commit(self, space: str) -> str:
@@ -149,6 +151,10 @@ class JobClient:
         self._api.delete_scheduled_job(scheduled_job_id=job_id, namespace=namespace)
 
     def _arguments(self, job: JobSettings, arguments: Sequence[str]) -> dict[str, Any]:
+        """Return the arguments that huggingface_hub's methods for jobs and scheduled jobs have in common.
+
+        `arguments` are those of `python -m evaluator` in the job.
+        """
         code = f"{constants.ENDPOINT}/spaces/{job.space}"
         without = " ".join(f"-u {name}" for name in self._settings.secrets)
         command = COMMAND.format(code=code, commit=job.commit, without=without, arguments=shlex.join(arguments))
@@ -169,6 +175,7 @@ class JobClient:
 
 
 def _flavor(hardware: Any) -> Flavor:
+    """Return a hardware option as the Hub lists it, with its price per hour."""
     price = hardware.unit_cost_usd * UNITS_PER_HOUR[hardware.unit_label]
     accelerator = hardware.accelerator
     if accelerator is None:
@@ -186,12 +193,18 @@ def _parse_bytes(text: str) -> int:
 
 
 def cron(every: timedelta) -> str:
-    """Return an interval as a cron expression. Raises SettingsError if it does not divide an hour or a day evenly."""
+    """Return an interval as a cron expression. Raises SettingsError if it does not divide an hour or a day evenly.
+
+    10 minutes -> "*/10 * * * *", 6 hours -> "0 */6 * * *", 24 hours -> "0 0 * * *"
+    """
     minutes = every.total_seconds() / 60
-    if minutes < 60 and minutes >= 1 and 60 % minutes == 0:
+    hours = minutes / 60
+    if 1 <= minutes < 60 and 60 % minutes == 0:
         return f"*/{int(minutes)} * * * *"
-    if minutes >= 60 and 1440 % minutes == 0 and minutes % 60 == 0:
-        return "0 0 * * *" if minutes == 1440 else f"0 */{int(minutes // 60)} * * *"
+    if hours == 24:
+        return "0 0 * * *"
+    if 1 <= hours < 24 and hours.is_integer() and 24 % hours == 0:
+        return f"0 */{int(hours)} * * *"
     raise SettingsError("the interval must be 1m to 30m, 1h to 12h or 24h, and divide an hour or a day evenly")
 
 

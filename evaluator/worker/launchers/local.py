@@ -29,14 +29,16 @@ POLL_SECONDS = 1.0  # between attempts to get a device that another worker holds
 
 
 class LocalLauncher:
+    """Runs evaluations in this process and its children. It holds one lock file for each device that it uses."""
+
     def __init__(self, settings: Settings, queue: Queue) -> None:
         """Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails."""
         prepare_work_dir(settings)
         self._settings = settings
         self._queue = queue
         self._private = open_private_store(settings)
-        self._devices = visible_devices()
-        self._pool = DevicePool([])
+        self._devices = visible_devices()  # the GPUs of this host, or none
+        self._pool = DevicePool([])  # of the devices that no other worker holds, while `slots` is entered
         self._running: set[ClaimedRun] = set()
         self._stopped = threading.Event()
         self._claims = HeldClaims(settings.work_dir / ("private-claims" if queue.is_private else "claims"))
@@ -66,6 +68,7 @@ class LocalLauncher:
             yield len(free)
 
     def _take_back_abandoned(self) -> None:
+        """Put the requests of killed workers of this host back into the queue, before their leases expire."""
         if nonces := self._claims.abandoned():
             for key in self._queue.take_back(nonces):
                 log.info("took back %s of a worker that was killed", key)
@@ -80,6 +83,7 @@ class LocalLauncher:
             return self._run(request, None)
 
     def _run(self, request: EvalRequest, shard: Shard | None) -> FailureCode | None:
+        """Wait for devices with enough memory, and evaluate the request on them."""
         needed = memory_needed(request.params, request.precision)
 
         def send_heartbeat() -> None:
@@ -115,7 +119,7 @@ class DevicePool:
 
     def __init__(self, devices: Sequence[Device]) -> None:
         self._count = len(devices)
-        self._least = min((device.memory for device in devices if device.memory), default=None)
+        self._smallest_memory = min((device.memory for device in devices if device.memory), default=None)  # bytes
         self._free = list(devices)
         # First come, first served: an evaluation that needs several devices is not overtaken by one that needs one.
         self._turns: deque[object] = deque()
@@ -131,11 +135,12 @@ class DevicePool:
         fails with an out-of-memory error. `waiting` is called at the interval `every` while devices are not free.
         """
         turn = object()
-        wanted = min(self._count, math.ceil(memory / self._least) if memory and self._least else 1)
+        needed = math.ceil(memory / self._smallest_memory) if memory and self._smallest_memory else 1
+        count = min(self._count, needed)
         with self._changed:
             self._turns.append(turn)
         try:
-            while (taken := self._taken(turn, wanted, every)) is None:
+            while (taken := self._try_to_take(turn, count, every)) is None:
                 waiting()
         finally:
             with self._changed:
@@ -148,10 +153,10 @@ class DevicePool:
                 self._free += taken
                 self._changed.notify_all()
 
-    def _taken(self, turn: object, wanted: int, every: timedelta) -> list[Device] | None:
+    def _try_to_take(self, turn: object, count: int, timeout: timedelta) -> list[Device] | None:
+        """Return `count` devices once it is this turn and they are free, or None if that takes longer than `timeout`."""
         with self._changed:
-            if not self._changed.wait_for(
-                lambda: self._turns[0] is turn and len(self._free) >= wanted, every.total_seconds()
-            ):
-                return None
-            return [self._free.pop(0) for _ in range(wanted)]
+            is_ready = self._changed.wait_for(
+                lambda: self._turns[0] is turn and len(self._free) >= count, timeout.total_seconds()
+            )
+            return [self._free.pop(0) for _ in range(count)] if is_ready else None
