@@ -7,7 +7,7 @@ from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_text import DENIAL, clause_about, folded, main_part
 from evaluator.benchmarks.scoring.names import number_words_as_digits
 from evaluator.benchmarks.scoring.numerals import factor_of
-from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, scan
+from evaluator.benchmarks.scoring.quantities import Mention, Quantity, plain, scan
 
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
 _BASE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")
@@ -87,12 +87,12 @@ def _asks_amount(question: str) -> bool:
     return bool(_ASKS_AMOUNT.search(question)) and not _ASKS_TIME.search(question)
 
 
-def _is_share(wanted: Stated, part: str, whole: str) -> bool:
+def _is_share(wanted: Mention, part: str, whole: str) -> bool:
     """Return whether a fraction is a percentage: 1/4 is 25 %."""
     return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < MAX_SHARE_ERROR
 
 
-def _only_share(passage: str, wanted: Stated) -> bool:
+def _only_share(passage: str, wanted: Mention) -> bool:
     """Return whether a passage has no percentage beside its fraction but the wanted one."""
     given = [one.quantity for one in scan(readable(passage)) if one.quantity.unit == "%"]
     return all(one.value == wanted.quantity.value for one in given)
@@ -109,7 +109,7 @@ def readable(text: str) -> str:
     return plain(_LETTER_FACTOR.sub(lambda match: _LETTER_FACTORS[(match[1] or match[2]).lower()], text))
 
 
-def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated]:
+def _asserted_values(question: str, passage: str, *, years: bool) -> list[Mention]:
     """Return the values that a passage asserts: the one it arrives at, or all but years and those of the question."""
     text = readable(passage)
     every = [one for one in scan(text) if not _is_in_range(text, one)] or list(scan(text))
@@ -123,16 +123,16 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated
     return [] if any(DENIAL.search(text[: one.start].lower()) for one in every) else every
 
 
-def _is_in_range(text: str, one: Stated) -> bool:
+def _is_in_range(text: str, one: Mention) -> bool:
     """Return whether a value without a unit is one end of a range: 18-64."""
     return bool(_RANGE_BEFORE.search(text[: one.start]) or _RANGE_AFTER.match(text, one.end)) and not one.quantity.unit
 
 
-def _is_year(text: str, one: Stated) -> bool:
+def _is_year(text: str, one: Mention) -> bool:
     return one.quantity.unit in ("", "년") and bool(_YEAR.match(text, one.start))
 
 
-def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stated, tolerance: float) -> bool:
+def _agree(question: str, answer: str, wanted: Mention, passage: str, given: Mention, tolerance: float) -> bool:
     """Return whether two values agree, also if one of them is in the factor that the question asks in."""
     some = wanted.quantity
     others = given.quantity
@@ -182,7 +182,7 @@ def _units_after_per(text: str) -> set[str]:
     return {word.lower().removesuffix("s") for word in _PER.findall(text)}
 
 
-def _has_factor(text: str, stated: Stated) -> bool:
+def _has_factor(text: str, stated: Mention) -> bool:
     return bool(re.search(_SCALE_WORD, readable(text)[stated.start : stated.end]))
 
 

@@ -1,7 +1,11 @@
-"""Read Korean quantities as a person would: 2,434만 7천 명 equals 24,347천 명, △5.2 is −5.2, `61.5 조` is 61.5조.
+"""Find the quantities of a Korean or English text and read them as a person would.
 
-A quantity has a value and, if the unit is known here, a unit. A multiplier (십 백 천 만 억 조) belongs to the value.
-`final_answer` decides which quantities of an answer count.
+`"2,434만 7천 명"` and `"24,347천 명"` are both `Quantity(24347000, "명")`, and `"△5.2%"` is `Quantity(Decimal("-5.2"), "%")`.
+A quantity has a value and, if its unit is in `UNITS`, a unit. A multiplier (십 백 천 만 억 조) belongs to the value.
+
+`plain` brings a text into one notation, and `scan` finds the quantities in it with their positions; `quantities` does both.
+All strict rules about numbers read texts through these three. Which quantities of an answer count is decided elsewhere:
+in `sentence_values`, `final_answer` and `chart_values`.
 """
 
 import re
@@ -15,9 +19,11 @@ from evaluator.core.data_types import MAX_ANSWER
 
 
 class Quantity(NamedTuple):
+    """A number with its unit, such as 7,131건. Compare quantities with `agrees`, not with `==`."""
+
     value: int | Decimal
-    unit: str  # canonical, "" if none is written
-    sense: str = ""  # a decrease "-", an increase "+", or a bound (이상, 이하, 미만, 초과), if a word says so
+    unit: str  # canonical, a value of UNITS; "" if none is written
+    sense: str = ""  # "-" for a decrease, "+" for an increase, or a bound (이상, 이하, 미만, 초과), if a word says so
 
     def agrees(self, other: "Quantity") -> bool:
         """Return whether the values are equal, and neither their units nor their senses contradict each other.
@@ -30,37 +36,55 @@ class Quantity(NamedTuple):
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
-        if len(units) == 1 or "" in units or (units <= _COUNTED and units & _ANY_PLACE):
+        if len(units) == 1 or "" in units:
+            return True
+        if units <= _COUNTERS_OF_THINGS and units & _GENERAL_COUNTERS:
             return True
         return units <= TIMES or units == AGES or units <= HOUSEHOLDS
 
     def in_unit(self, unit: str) -> "Quantity":
         """Return the same length, weight, area or volume in another unit, or the quantity itself if that is not possible."""
         own = MEASURES.get(self.unit)
-        other = MEASURES.get(unit)
-        if own is None or other is None or own[0] != other[0]:
+        target = MEASURES.get(unit)
+        if own is None or target is None or own.measure != target.measure:
             return self
-        return self._replace(value=Decimal(self.value) * own[1] / other[1], unit=unit)
+        return self._replace(value=Decimal(self.value) * own.factor / target.factor, unit=unit)
 
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
-        some = MEASURES.get(self.unit)
-        others = MEASURES.get(other.unit)
-        if some is None or others is None or some[0] != others[0] or self.unit == other.unit:
+        own = MEASURES.get(self.unit)
+        its = MEASURES.get(other.unit)
+        if own is None or its is None or own.measure != its.measure or self.unit == other.unit:
             return False
-        return self.value * some[1] == other.value * others[1]
+        return self.value * own.factor == other.value * its.factor
 
     def _is_opposite(self, other: "Quantity") -> bool:
-        """Return whether one is negative and the other a decrease by as much."""
-        lower, higher = sorted((self, other), key=lambda one: one.value)
+        """Return whether one is negative and the other a decrease by as much: -5.2% and 5.2% 감소."""
+        lower, higher = sorted((self, other), key=lambda quantity: quantity.value)
         return lower.value == -higher.value and lower.value < 0 and higher.sense == "-"
 
 
+class Mention(NamedTuple):
+    """A quantity and where it is in a text: `text[start:end]` has its sign, number, multipliers and unit."""
+
+    quantity: Quantity
+    start: int
+    end: int
+
+
+class Scale(NamedTuple):
+    """What a unit measures, and how many of the smallest unit of that measure it has: a km has 10**6 mm."""
+
+    measure: str
+    factor: int
+
+
+# Units that are used for each other, so that quantities agree in either.
 TIMES = {"회", "번", "건"}  # of events
 AGES = {"세", "년"}  # a life expectancy of 83.5세 is 83.5년
 HOUSEHOLDS = {"호", "가구", "세대"}  # 50,722호 of farmers are 50,722가구
-_ANY_PLACE = {"개", "개소"}  # 47곳 is 47개교
-_COUNTED = {"개", "개소", "개국", "개사", "개교", "병상", "종"}
+_GENERAL_COUNTERS = {"개", "개소"}  # may count any of the following: 47곳 is 47개교
+_COUNTERS_OF_THINGS = {"개", "개소", "개국", "개사", "개교", "병상", "종"}
 
 # Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
@@ -81,53 +105,58 @@ UNITS = {
     "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
-# Units of one measure: the measure, and the factor to its smallest unit.
 MEASURES = {
-    "mm": ("length", 1), "cm": ("length", 10), "m": ("length", 1000), "km": ("length", 10**6),
-    "m제곱": ("area", 1), "ha": ("area", 10**4), "km제곱": ("area", 10**6),
-    "mg": ("weight", 1), "g": ("weight", 1000), "kg": ("weight", 10**6), "톤": ("weight", 10**9),
-    "ml": ("volume", 1), "l": ("volume", 1000), "kl": ("volume", 10**6), "m세제곱": ("volume", 10**6),
-    "W": ("power", 1), "kw": ("power", 1000), "mw": ("power", 10**6), "gw": ("power", 10**9), "tw": ("power", 10**12),
-    "J": ("energy", 1), "kj": ("energy", 1000), "mj": ("energy", 10**6), "gj": ("energy", 10**9), "tj": ("energy", 10**12),
-    "wh": ("energy", 3600), "kwh": ("energy", 3600 * 10**3), "mwh": ("energy", 3600 * 10**6), "gwh": ("energy", 3600 * 10**9),
-    "twh": ("energy", 3600 * 10**12), "pa": ("pressure", 1), "hpa": ("pressure", 100), "kpa": ("pressure", 1000),
-    "bar": ("pressure", 10**5), "mpa": ("pressure", 10**6), "V": ("voltage", 1), "kv": ("voltage", 1000), "ma": ("current", 1), "A": ("current", 1000),
-    "hz": ("frequency", 1), "khz": ("frequency", 1000), "mhz": ("frequency", 10**6), "ghz": ("frequency", 10**9), "초": ("time", 1), "분": ("time", 60), "시간": ("time", 3600),
+    "mm": Scale("length", 1), "cm": Scale("length", 10), "m": Scale("length", 1000), "km": Scale("length", 10**6),
+    "m제곱": Scale("area", 1), "ha": Scale("area", 10**4), "km제곱": Scale("area", 10**6),
+    "mg": Scale("weight", 1), "g": Scale("weight", 1000), "kg": Scale("weight", 10**6), "톤": Scale("weight", 10**9),
+    "ml": Scale("volume", 1), "l": Scale("volume", 1000), "kl": Scale("volume", 10**6), "m세제곱": Scale("volume", 10**6),
+    "W": Scale("power", 1), "kw": Scale("power", 1000), "mw": Scale("power", 10**6), "gw": Scale("power", 10**9), "tw": Scale("power", 10**12),
+    "J": Scale("energy", 1), "kj": Scale("energy", 1000), "mj": Scale("energy", 10**6), "gj": Scale("energy", 10**9), "tj": Scale("energy", 10**12),
+    "wh": Scale("energy", 3600), "kwh": Scale("energy", 3600 * 10**3), "mwh": Scale("energy", 3600 * 10**6), "gwh": Scale("energy", 3600 * 10**9),
+    "twh": Scale("energy", 3600 * 10**12), "pa": Scale("pressure", 1), "hpa": Scale("pressure", 100), "kpa": Scale("pressure", 1000),
+    "bar": Scale("pressure", 10**5), "mpa": Scale("pressure", 10**6), "V": Scale("voltage", 1), "kv": Scale("voltage", 1000), "ma": Scale("current", 1), "A": Scale("current", 1000),
+    "hz": Scale("frequency", 1), "khz": Scale("frequency", 1000), "mhz": Scale("frequency", 10**6), "ghz": Scale("frequency", 10**9), "초": Scale("time", 1), "분": Scale("time", 60), "시간": Scale("time", 3600),
 }  # fmt: skip
-MAX_DIGITS = 30  # a longer number is no quantity: nobody states one, and computing with it takes long
-_DIGIT = re.compile(r"\d")  # a quick check before _PART, which is slow if it does not match
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
+MAX_DIGITS = 30  # a longer number is not a quantity: nobody states one, and computing with it takes long
+_SENSE_REACH = 20  # characters before a quantity in which a word such as 감소 gives it a sense
+
+# The pieces of a quantity: sign, number, multipliers, unit.
+_DIGIT = re.compile(r"\d")  # a quick check before _SIGNED_NUMBER, which is slow if it does not match
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"  # 1,234.5 or 1234 or .5
 # 조 in 조각, 백 in 백분율 and the like are not multipliers.
 _MULTIPLIER = r"(?:십|백(?!분|제|화|신)|천(?!안)|만(?!큼)|억|조(?!각|사|항|직))"
-_PART = re.compile(
+_SIGNED_NUMBER = re.compile(  # -3.5천만; the sign does not follow a word or a number, as in 10-15
     rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER}){{0,6}})"
 )
 _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 # A unit in Latin letters ends where the word ends: 350 total is not 350 t. Single letters that are also words or names of
 # choices are units only as capitals, and A only directly behind the number.
-_LETTERS = {"W": "W", "J": "J", "V": "V", "A": "A"}
+_LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
 _UNIT = re.compile(
     rf"\s?((?:{_SPELLINGS})(?:(?<![A-Za-z])|(?![A-Za-z]))|(?-i:[WJV])(?![A-Za-z])|(?<=\d)(?-i:A)(?![A-Za-z]))",
     re.IGNORECASE,
 )
-RATIO = ":"  # the unit of 7:3
-_RATIO = re.compile(
+RATIO = ":"  # the unit of a ratio such as 7:3, whose value is 7/3
+_RATIO = re.compile(  # 7:3, 7 대 3, but not a time (12:30:00) or a percentage
     rf"(?<![\d:.,])(\d{{1,3}}(?:\.\d{{1,3}})?)(?::|\s:\s|\s대\s)([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)(?!\d|:|[,.]\d|%|{_UNIT.pattern})",
     re.IGNORECASE,
 )
 _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
     rf"(?<=\d)\s?\(\s?(?:단위\s?:\s?)?((?:{_MULTIPLIER}){{0,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')}))\s?\)"
 )
+
+# Other notations, which `plain` replaces.
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
-_NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether `plain` has markup to replace
+_NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether there is markup to replace
 _HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", re.IGNORECASE)  # kW·h, kW h
 _PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
 _PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
 _POINT_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,5}(?![\d.,]*\d)")  # 1.352.338
 _SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미터
 _SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
-_POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
-_TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
+_POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")  # m2, km^2, m^{3}
+_TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")  # a minus sign in Korean statistics: △5.2
+# A triangle before a value that is said to rise is an arrow and not a minus sign: ▲5.2% 상승.
 _RISING_TRIANGLE = re.compile(r"[△▲]\s*(?=[\d.,]+\s?[^\s\d]{0,4}\s?(?:상승|증가|늘|올라|오른|성장|확대|높아))")
 _MINUS = re.compile(r"[−–—‑](?=[\d.])")
 _LATEX_WORDS = (
@@ -144,8 +173,10 @@ _LATEX_WORDS = (
     ("{,}", ","),
     ("μ g", "μg"),
 )
+# The unit in the line after a number: "603\n(단위: 천 명)".
 _LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
-# Words that give a quantity its sense. After 로 or 으로 stands the level that was reached, which has none.
+# Words that give a quantity its sense: 5.2% 감소. A quantity with 로 or 으로 is the level that was reached and has none:
+# 5.2%로 감소.
 _SENSES = {
     "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|낮[습다은게]|적[습다은게었]|적자|손실|decreas|declin|drop|fall|fell|shr[aiu]nk|contract(?:ed|ion)|lower\b",
     "+": r"증가|증액|상승|늘|확대|올라|올랐|높아|높[습다은게]|많[습다은게]|많았|흑자|성장|increas|rise|rose|grew|growth|higher\b",
@@ -157,7 +188,7 @@ _SENSE_AFTER = re.compile(
     + ")",
     re.IGNORECASE,
 )
-_SENSE_BEFORE = re.compile(
+_SENSE_BEFORE = re.compile(  # 감소율은 5.2%, decreased by 5.2%
     r"(?:(?P<less>감소|하락|손실|적자)|(?:증가|상승|성장|흑자))(?:율|률|폭|량|액|분)?(?:은|는|이|가|:)?\s?(?:약|총)?\s?$"
     r"|(?:(?P<fell>decreased|shrank|shrunk|contracted|plunged|fell|dropped|declined|down|decrease of|drop of|decline of)|(?:increased|rose|grew|up|increase of|rise of))\s(?:by\s)?(?:about\s)?$",
     re.IGNORECASE,
@@ -170,7 +201,7 @@ _ENGLISH = {
     "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "times": "회", "weeks": "주", "gallons": "갤런", "gallon": "갤런", "ounces": "온스", "barrels": "배럴", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
 _ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
-_ENGLISH_UNIT = re.compile(  # (unit: million won)
+_ENGLISH_UNIT = re.compile(  # 603 (unit: million won)
     r"\(\s?(?:in|units?)\s?:?\s?(?P<factor>thousand|million|billion|trillion)?s?\s?(?:of\s)?(?P<unit>won|people|persons|households|cases|tons|tonnes|dollars|usd)?\s?\)",
     re.IGNORECASE,
 )
@@ -178,66 +209,60 @@ _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
     rf"\(((?:{_MULTIPLIER}){{1,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')})?)\)\s?[:은는]\s?({_NUMBER})(?!\s?(?:{_MULTIPLIER}|[가-힣%]))"
 )
 _MARKUP = re.compile(r"[*_`$\\]")
+# Numbers of list items, which are not quantities.
 _CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)
 _LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
 
 
-class Stated(NamedTuple):
-    """A quantity and its position in a text."""
-
-    quantity: Quantity
-    start: int
-    end: int
-
-
 def quantities(text: str) -> list[Quantity]:
-    """Return all quantities of a text in order."""
-    return [stated.quantity for stated in scan(plain(text))]
+    """Return all quantities of a text in order: `"3만 명, 5%"` has `Quantity(30000, "명")` and `Quantity(5, "%")`."""
+    return [mention.quantity for mention in scan(plain(text))]
 
 
-@lru_cache(maxsize=32)  # the strict rule scans the same passages repeatedly
-def scan(text: str) -> tuple[Stated, ...]:
+@lru_cache(maxsize=32)  # the strict rules scan the same passages repeatedly
+def scan(text: str) -> tuple[Mention, ...]:
     """Return all quantities, with their positions, of a text that `plain` has returned."""
-    found: list[Stated] = []
+    found: list[Mention] = []
     position = 0
-    while _DIGIT.search(text, position) and (match := _PART.search(text, position)):
-        sign, number, words = match.groups()
+    while _DIGIT.search(text, position) and (match := _SIGNED_NUMBER.search(text, position)):
+        sign, number, multipliers = match.groups()
         position = match.end()
         if len(number) > MAX_DIGITS:
             continue
-        value, lowest = _parse_value(number, words)
-        # 1조 2,000억: a smaller number after a large multiplier belongs to the same quantity.
-        while lowest:
-            part = _PART.match(text, position + text[position : position + 1].isspace())
-            if part is None or part["sign"] or len(part["number"]) > MAX_DIGITS:
+        value, last_myriad = _parse_value(number, multipliers)
+        # 1조 2,000억: a smaller number after 만, 억 or 조 belongs to the same quantity.
+        while last_myriad:
+            smaller = _SIGNED_NUMBER.match(text, position + text[position : position + 1].isspace())
+            if smaller is None or smaller["sign"] or len(smaller["number"]) > MAX_DIGITS:
                 break
-            more, lower = _parse_value(part["number"], part["words"])
-            if more >= lowest:
+            smaller_value, smaller_myriad = _parse_value(smaller["number"], smaller["words"])
+            if smaller_value >= last_myriad:
                 break
-            value = value + more
-            lowest = lower
-            position = part.end()
+            value = value + smaller_value
+            last_myriad = smaller_myriad
+            position = smaller.end()
         if ratio := _RATIO.match(text, match.start()):
-            found.append(Stated(Quantity(Decimal(ratio[1]) / Decimal(ratio[2]), RATIO), ratio.start(), ratio.end()))
+            found.append(Mention(Quantity(Decimal(ratio[1]) / Decimal(ratio[2]), RATIO), ratio.start(), ratio.end()))
             position = ratio.end()
             continue
         if unit := _UNIT.match(text, position):
             position = unit.end()
         sense = _sense(text, match.start(), position)
         quantity = Quantity(-value if sign == "-" else value, _canonical(unit[1]) if unit else "", sense)
-        found.append(Stated(quantity, match.start(), position))
+        found.append(Mention(quantity, match.start(), position))
     return tuple(found)
 
 
 def _canonical(unit: str) -> str:
-    return UNITS.get(unit.lower()) or _LETTERS[unit]
+    """Return the canonical form of a unit that _UNIT has matched: 퍼센트 → %, KM → km."""
+    return UNITS.get(unit.lower()) or _LETTER_UNITS[unit]
 
 
 def _sense(text: str, start: int, end: int) -> str:
-    """Return the sense that words beside a quantity give it, or ""."""
+    """Return the sense that words beside the quantity at `text[start:end]` give it, or ""."""
     if after := _SENSE_AFTER.match(text, end):
-        return list(_SENSES)[(after.lastindex or 1) - 1]
-    before = _SENSE_BEFORE.search(text, max(0, start - 20), start)
+        return list(_SENSES)[(after.lastindex or 1) - 1]  # one group for each sense
+    before = _SENSE_BEFORE.search(text, max(0, start - _SENSE_REACH), start)
     if before is None:
         return ""
     return "-" if before["less"] or before["fell"] else "+"
@@ -245,9 +270,11 @@ def _sense(text: str, start: int, end: int) -> str:
 
 @lru_cache(maxsize=8)
 def plain(text: str) -> str:
-    """Return a text without Markdown and LaTeX, with uniform character width, minus signs, squares and cubes.
+    """Return a text in the notation that `scan` reads.
 
-    A unit in brackets moves behind its number, and English multipliers and units are translated.
+    Markdown and LaTeX are removed, and characters, minus signs, squares and cubes have one form. Numbers in words become
+    digits, a unit in brackets moves behind its number, and English multipliers and units are translated:
+    `"**△5.2** thousand won"` becomes `" -5.2천원"`.
     """
     if not unicodedata.is_normalized("NFKC", text):
         text = _CIRCLED_NUMBER.sub("", text)
@@ -278,17 +305,21 @@ def plain(text: str) -> str:
 
 
 def _korean_unit(match: re.Match[str]) -> str:
+    """Return `(백만 원)` for a match of `(unit: million won)`."""
     words = (_ENGLISH[word.lower()] for word in match.group("factor", "unit") if word)
     return f"({' '.join(words)})"
 
 
-def _parse_value(number: str, words: str) -> tuple[int | Decimal, int]:
-    """Return the value and the factor of a final 만, 억 or 조, else 0. A smaller number may continue the value."""
-    plain = number.replace(",", "")
-    value = Decimal(plain) if "." in plain else int(plain)
-    lowest = 0
-    for word in words:
-        if word in MULTIPLIERS:
-            value *= MULTIPLIERS[word]
-            lowest = MYRIADS.get(word, 0)
-    return value, lowest
+def _parse_value(number: str, multipliers: str) -> tuple[int | Decimal, int]:
+    """Return the value of a number with multipliers, and the last multiplier if that is 만, 억 or 조, else 0.
+
+    `("2,434", "만")` → `(24340000, 10000)`. A number smaller than that last multiplier may continue the value.
+    """
+    digits = number.replace(",", "")
+    value = Decimal(digits) if "." in digits else int(digits)
+    last_myriad = 0
+    for letter in multipliers:
+        if letter in MULTIPLIERS:  # not the white space between them
+            value *= MULTIPLIERS[letter]
+            last_myriad = MYRIADS.get(letter, 0)
+    return value, last_myriad

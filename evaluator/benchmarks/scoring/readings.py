@@ -11,6 +11,7 @@ from typing import NamedTuple
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
 from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in, with_place_as
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
+from evaluator.benchmarks.scoring.sentence_values import Reference
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, superlative
 
@@ -192,7 +193,7 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _OWN_ERROR.sub("", without_remarks(final_text(output))))
     if EITHER.search(text) or _BOUND.search(text):
         return False
-    asserted = asserted_quantities(text, question, quantities(question), [value])
+    asserted = asserted_quantities(text, Reference(question, quantities(question), [value]))
     given = [quantity.in_unit(value.unit) for quantity in asserted]
     near = [
         abs(Decimal(one.value) - value.value) <= margin.value and Quantity(value.value, one.unit).agrees(value)

@@ -1,29 +1,47 @@
-"""Decide which of the quantities in one sentence are what it says, and not operands, labels of rows, or about other rows.
+"""Decide which of the quantities in one sentence it asserts, and which are operands, labels of rows, or about other rows.
 
-"2018년 6,904건에서 227건 증가한 7,131건입니다" has four: 2018 labels a row, 6,904 and 227 are operands, 7,131 is what it says.
+"2018년 6,904건에서 227건 증가한 7,131건입니다" has four quantities: 2018년 labels a row, 6,904건 and 227건 are operands, and
+only 7,131건 is asserted. `final_answer` picks the sentences and calls `in_sentence` for each; `asides` and
+`contradictions` use single rules of this module.
+
+Sentences are texts that `plain` has returned. Rules look at the words right before and after a quantity.
 """
 
 import re
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
+from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.quantities import TIMES, Quantity, Stated, quantities, scan
+from evaluator.benchmarks.scoring.quantities import TIMES, Mention, Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
 
-MAX_OTHERS = 3  # values of other rows that an answer may say beside its own; with more it is a table
+
+class Reference(NamedTuple):
+    """What an answer is judged by: the question and the quantities of its gold answer."""
+
+    question: str
+    in_question: Sequence[Quantity]
+    required: Sequence[Quantity]  # of the gold answer, without those that may be left out
+
+
+MAX_OTHERS = 3  # values of other rows that an answer may give beside its own; with more it is a table
 MAX_MARKERS = 50  # markers, conclusions or clauses of an answer
 MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
+# Characters before a quantity in which the rules look for its operator, a name such as G20, its label, or its subject.
+_OPERATOR_REACH, _NAME_REACH, _LABEL_REACH, SUBJECT_REACH = 8, 4, 12, 20
 
 SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
-RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")
-_BARE = re.compile(
-    r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=≈≒])*"
-)  # what may surround a value in a sentence that has nothing else
+RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")  # after the 15 of 15~29세
+# What may surround a value in a sentence that has nothing else: "따라서 약 7,131건입니다."
+_FILLER = re.compile(r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=≈≒])*")
+# Between and after two candidates: 5건 또는 6건, 5건이지만 6건도 가능.
 _OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|거나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
+# The word before a quantity, without its particle: 부상자 in "부상자는 약 291,608명".
 SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
-_BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")
+_BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
+_OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 _COMPARED_BRACKETS = re.compile(
@@ -35,45 +53,56 @@ _COMPARISON = re.compile(r"(?<=[\d가-힣%)])(?:(?:으로|로|이며|이고),|\s
 _COMPARES = re.compile(
     r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도|미치지|미달|못 미"
 )
-# Follow a quantity that is an operand or the subject and therefore not asserted.
-_OPERAND = re.compile(
-    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|에|의|로)(?![가-힣])|[을를](?![가-힣]|\s?차지)|으로"
-    r"|(?P<compared>(?:와|과)는?\s(?:다른|별개|구분)|에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
-    r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
+# What follows an operand or the subject, which are not asserted. The group `compared` matches if the sentence goes on to
+# something else: 6,904건보다, 6,904건에서, 10명 중, 227건 증가한.
+_OPERAND_ENDING = re.compile(
+    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:"
+    r"(?:은|는|이|가|에|의|로)(?![가-힣])|[을를](?![가-힣]|\s?차지)|으로"
+    r"|(?P<compared>(?:와|과)는?\s(?:다른|별개|구분)|에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])"
+    r"|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])"
+    r"|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)"
+    r"(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
 EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without one of these, = only repeats a value
-_OPERATOR_AFTER = re.compile(
+_OPERATOR_AFTER = re.compile(  # but not the / of 4.2권/명
     r"(?:\s?\([^()\n]{1,20}\))?[)\]}]*\s*(?:[-−–+*×÷=<>≈→](?!\s*$)|/(?=\s*[\d(])|(?:times|div)\b)"
-)  # not in 4.2권/명
+)
 _OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")
-_JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")
+_JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")  # after the first operand: 525개와 447개의 차이
 _ARITHMETIC = re.compile(
     r"보다|차이|차는|차가|의 차|의 합|합은|합계|합하|더하|더한|빼|뺀|비교|평균|비율|곱하|나누|중\s(?!하나).*\d"
 )
-_CLAUSE = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
+_CLAUSE_ENDING = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
 ASKS_TO_COMPARE = re.compile(r"보다|차이|차는|합하|합은|합이|더하|비교|곱하|나누|대비|증감|변화|각각")
-_CLAUSE_END = re.compile(
-    r"(?<=데)\s비해\s|(?<=반면)(?:에)?,?\s|(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=다가)(?:,\s|\s)|(?<=는데)(?:,\s|\s)"
+# The white space after a clause: …672건이며, 부주의는…
+_CLAUSE_BREAK = re.compile(
+    r"(?<=데)\s비해\s|(?<=반면)(?:에)?,?\s|(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)"
+    r"|(?<=지만)(?:,\s|\s)|(?<=다가)(?:,\s|\s)|(?<=는데)(?:,\s|\s)"
 )
 _LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
+# Quantities that name a row: 2021년, 3위, 1학년, 코로나19, 표 2. See `is_label`.
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
-_ROWS = re.compile(
+_ROWS = re.compile(  # "4개 항목 중"
     r"\s?(?:해(?:의|간)|달|항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
-)  # "4개 항목 중"
+)
 _IN_NAME = re.compile(r"(?:코로나|[A-Z])-?$")  # 코로나19, G20
 _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
-# Follow or precede a quantity that the answer denies, questions or uses as a bound.
+# Follows a quantity that the answer denies or questions.
 DENIED_AFTER = re.compile(
     r"\s?(?:이|가|은|는|을|를)?\s?(?:아니(?!면)|아닙|아님|not\b|틀린|될 수 없|제외|뺀 나머지|빼면 됩니다|(?:의 )?절반|추정 불가|\(오답)"
     r"|\s?(?:입니까|인가요|인지 알 수|이 맞습니까)|(?:이)?지 않"
 )
-_RANGE = re.compile(r"\s?(?:까지|사이|범위|~)")
+_RANGE_WORD = re.compile(r"\s?(?:까지|사이|범위|~)")
 
 
 def shared_words(sentence: str, question: str) -> set[str]:
-    """Return the words of a question that a sentence has too, by their first two letters."""
+    """Return the words of a question that a sentence has too, by their first two letters: 화재 for 화재는 and 화재가.
+
+    Two letters tell most Korean nouns apart, and leave out the particle behind them.
+    """
     words = {word[:2] for word in re.findall(r"[가-힣]{2,}", sentence)}
     return words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)}
 
@@ -84,198 +113,223 @@ def without_compared_brackets(text: str) -> str:
 
 
 def without_working(sentence: str, question: str) -> str:
-    """Return a sentence without the working before its answer and the comparison after it."""
-    stated = scan(sentence)
-    if not stated:
+    """Return a sentence without the working before its answer and the comparison after it.
+
+    "525건과 447건이므로 합은 972건이며, 전년보다 12건 많습니다" → "합은 972건"
+    """
+    mentions = scan(sentence)
+    if not mentions:
         return sentence
-    working = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= stated[-1].start]
+    working = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= mentions[-1].start]
     sentence = sentence[working[-1] :] if working else sentence
-    first = scan(sentence)[0].end
+    first_value_end = scan(sentence)[0].end
     compared = [] if _COMPARES.search(question) else [match.start() for match in _COMPARES.finditer(sentence)]
     for match in _COMPARISON.finditer(sentence):
-        is_remark = bool(compared) and compared[-1] >= match.end()
-        if first <= match.start() and ("가장" in match[0] or is_remark):
+        is_before_comparison = bool(compared) and compared[-1] >= match.end()
+        if first_value_end <= match.start() and ("가장" in match[0] or is_before_comparison):
             return sentence[: match.start()]
     return sentence
 
 
-def clause_of(question: str, sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> str:
+def clause_of(sentence: str, reference: Reference) -> str:
     """Return the clause of a sentence that is about the question's subject, or the whole sentence if none stands out.
 
     Other clauses are about other rows: "전기적 요인은 672건이며, 부주의는 1,284건입니다". A question that compares rows or asks
     for several values is about all of them.
     """
-    if len(wanted) != 1 or ASKS_TO_COMPARE.search(question):
+    question = reference.question
+    if len(reference.required) != 1 or ASKS_TO_COMPARE.search(question):
         return sentence
-    clauses = [clause for clause in _CLAUSE_END.split(sentence) if without(quantities(clause), asked)]
+    clauses = [clause for clause in _CLAUSE_BREAK.split(sentence) if without(quantities(clause), reference.in_question)]
     if not 1 < len(clauses) <= 1 + MAX_OTHERS:
         return sentence
     shared = [shared_words(clause, question) for clause in clauses]
+    # The words of the question that no other clause has.
     own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
-    subjects = [clause for clause, words in zip(clauses, own, strict=True) if words]
-    return subjects[0] if len(subjects) == 1 else sentence
+    about_subject = [clause for clause, words in zip(clauses, own, strict=True) if words]
+    return about_subject[0] if len(about_subject) == 1 else sentence
 
 
-def in_sentence(
-    question: str, sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
-) -> list[Quantity]:
+def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -> list[Quantity]:
     """Return the quantities that a sentence asserts. If all are operands, it asserts the last one outside a comparison.
 
-    Only quantities that start before `limit` are considered. Of "2018년 6,904건에서 227건 증가한 7,131건입니다", `values` are the last
-    three, because 2018년 labels a row. All of them are `free`, because none is in an expression. Only 7,131건 is chosen.
+    Only quantities that start before `limit` are considered. Of "2018년 6,904건에서 227건 증가한 7,131건입니다", `values` are
+    the last three, because 2018년 labels a row. All of them are `free`, because none is in an expression. Only 7,131건 is
+    chosen.
     """
-    all_stated = [stated for stated in scan(sentence) if limit is None or stated.start < limit]
-    if len(all_stated) > MAX_VALUES:
-        return [stated.quantity for stated in all_stated]
-    if alternatives := _alternative_values(sentence, all_stated):
+    mentions = [mention for mention in scan(sentence) if limit is None or mention.start < limit]
+    if len(mentions) > MAX_VALUES:
+        return [mention.quantity for mention in mentions]
+    if alternatives := _alternative_values(sentence, mentions):
         return alternatives
-    if of_year := _of_asked_year(question, sentence, all_stated, asked):
+    if of_year := _of_asked_year(sentence, mentions, reference):
         return [of_year]
-    values = [stated for stated in all_stated if not is_label(sentence, stated, asked, wanted)]
+    values = [mention for mention in mentions if not is_label(sentence, mention, reference)]
     is_equation = bool(EQUATION.search(sentence))
-    free = [stated for stated in values if not (is_equation and is_in_expression(sentence, stated))]
-    chosen = _own_values(question, sentence, values, free, wanted)
+    free = [mention for mention in values if not (is_equation and is_in_expression(sentence, mention))]
+    chosen = _own_values(sentence, values, free, reference)
     if not chosen:  # only operands, or only labels
-        subjects = [stated for stated in free if not is_compared(sentence, stated)]
-        last = subjects or free if values else all_stated
-        chosen = last[-1:]
-    if any(_RANGE.match(sentence, stated.end) for stated in chosen):
-        return [stated.quantity for stated in all_stated]
-    if any(DENIED_AFTER.match(sentence, stated.end) for stated in chosen):
-        return [stated.quantity for stated in all_stated if stated not in chosen]
-    return [stated.quantity for stated in chosen]
+        subjects = [mention for mention in free if not is_compared(sentence, mention)]
+        candidates = subjects or free if values else mentions
+        chosen = candidates[-1:]
+    if any(_RANGE_WORD.match(sentence, mention.end) for mention in chosen):
+        return [mention.quantity for mention in mentions]
+    if any(DENIED_AFTER.match(sentence, mention.end) for mention in chosen):
+        return [mention.quantity for mention in mentions if mention not in chosen]
+    return [mention.quantity for mention in chosen]
 
 
 def _own_values(
-    question: str, sentence: str, values: Sequence[Stated], free: Sequence[Stated], wanted: Sequence[Quantity]
-) -> list[Stated]:
-    """Return those of the `free` values that are no operands, remarks in brackets, or values of another row than the question's."""
-    found = [stated for stated in free if not _is_operand(sentence, stated, wanted)]
-    found = _outside_brackets(sentence, found, wanted)
-    operands = [stated for stated in values if stated not in found]
-    found = [stated for stated in found if not _is_year_of(sentence, stated, operands)]
-    found = _of_subject(question, sentence, found)
-    other_rows = [one for one, following in pairwise(found) if _is_clause(sentence, one, following)]
-    return [stated for stated in found if stated not in other_rows]
+    sentence: str, values: Sequence[Mention], free: Sequence[Mention], reference: Reference
+) -> list[Mention]:
+    """Return the `free` values that are not operands, remarks in brackets, or values of another row than the question's."""
+    found = [mention for mention in free if not _is_operand(sentence, mention, reference.required)]
+    found = _outside_brackets(sentence, found, reference.required)
+    operands = [mention for mention in values if mention not in found]
+    found = [mention for mention in found if not _is_year_of(sentence, mention, operands)]
+    found = _of_subject(reference.question, sentence, found)
+    other_rows = [mention for mention, following in pairwise(found) if _is_of_other_row(sentence, mention, following)]
+    return [mention for mention in found if mention not in other_rows]
 
 
-def _is_operand(sentence: str, stated: Stated, wanted: Sequence[Quantity]) -> bool:
+def _is_operand(sentence: str, mention: Mention, required: Sequence[Quantity]) -> bool:
     """Return whether the words after a quantity make it an operand or the subject: 6,904건에서, 447개와 (of a sum)."""
-    if _JOINED.match(sentence, stated.end) and _ARITHMETIC.search(sentence):
+    if _JOINED.match(sentence, mention.end) and _ARITHMETIC.search(sentence):
         return True
-    return bool(_OPERAND.match(sentence, stated.end)) and not _is_wanted_bound(stated, wanted)
+    return bool(_OPERAND_ENDING.match(sentence, mention.end)) and not _is_required_bound(mention, required)
 
 
-def _alternative_values(sentence: str, all_stated: Sequence[Stated]) -> list[Quantity]:
+def _alternative_values(sentence: str, mentions: Sequence[Mention]) -> list[Quantity]:
     """Return the quantities that a sentence offers as alternatives: `5건 또는 6건`, `5건이지만 6건도 가능`."""
     found: list[Quantity] = []
-    for one, following in pairwise(all_stated):
-        is_joined = _OR.fullmatch(sentence, one.end, following.start)
+    for mention, following in pairwise(mentions):
+        is_joined = _OR.fullmatch(sentence, mention.end, following.start)
         if is_joined or _ALSO_POSSIBLE.match(sentence, following.end):
-            found += [one.quantity, following.quantity]
+            found += [mention.quantity, following.quantity]
     return found
 
 
-def _of_asked_year(
-    question: str, sentence: str, stated: Sequence[Stated], asked: Sequence[Quantity]
-) -> Quantity | None:
-    """Return the value beside the year of a question, if a sentence has values of several years: 2021년 19%에서 2022년 18%로."""
-    years = {one.value for one in asked if one.unit == "년"}
-    if len(years) != 1 or ASKS_TO_COMPARE.search(question):
+def _of_asked_year(sentence: str, mentions: Sequence[Mention], reference: Reference) -> Quantity | None:
+    """Return the value beside the question's year, if a sentence has values of several years, else None.
+
+    To a question about 2022년, "2021년 19%에서 2022년 18%로" has 18%.
+    """
+    asked_years = years_in(reference.in_question)
+    if len(asked_years) != 1 or ASKS_TO_COMPARE.search(reference.question):
         return None
     by_year: dict[int | Decimal, list[Quantity]] = {}
-    for year, following in pairwise(stated):
+    for year, following in pairwise(mentions):
         is_beside = _BESIDE_YEAR.fullmatch(sentence, year.end, following.start)
         if year.quantity.unit == "년" and following.quantity.unit != "년" and is_beside:
             by_year.setdefault(year.quantity.value, []).append(following.quantity)
-    own = by_year.get(years.pop(), [])
+    own = by_year.get(asked_years.pop(), [])
     return own[0] if len(own) == 1 and 1 < len(by_year) <= 1 + MAX_OTHERS else None
 
 
-def is_compared(sentence: str, stated: Stated) -> bool:
+def is_compared(sentence: str, mention: Mention) -> bool:
     """Return whether a sentence compares something with a quantity: 6,904건보다, 6,904건에서."""
-    operand = _OPERAND.match(sentence, stated.end)
+    operand = _OPERAND_ENDING.match(sentence, mention.end)
     return bool(operand and operand["compared"])
 
 
-def is_in_expression(sentence: str, stated: Stated) -> bool:
+def is_in_expression(sentence: str, mention: Mention) -> bool:
     """Return whether a quantity is an operand of an expression, as 525 and 447 are in `525 - 447 = 78`."""
     return bool(
-        _OPERATOR_AFTER.match(sentence, stated.end)
-        or _OPERATOR_BEFORE.search(sentence, max(0, stated.start - 8), stated.start)
+        _OPERATOR_AFTER.match(sentence, mention.end)
+        or _OPERATOR_BEFORE.search(sentence, max(0, mention.start - _OPERATOR_REACH), mention.start)
     )
 
 
-def _is_wanted_bound(stated: Stated, wanted: Sequence[Quantity]) -> bool:
+def _is_required_bound(mention: Mention, required: Sequence[Quantity]) -> bool:
     """Return whether a quantity is a bound as the answer is: 60세 이상."""
-    return any(stated.quantity.sense == other.sense != "" and stated.quantity.agrees(other) for other in wanted)
+    return any(mention.quantity.sense == other.sense != "" and mention.quantity.agrees(other) for other in required)
 
 
-def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Quantity]) -> list[Stated]:
+def _outside_brackets(sentence: str, found: Sequence[Mention], required: Sequence[Quantity]) -> list[Mention]:
     """Leave out the quantities in brackets that have another unit than the answer or show how it is computed.
 
-    They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건).
+    They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건). If all are, none is left out.
     """
     brackets = list(BRACKETS.finditer(sentence))
-    units = {"", *(quantity.unit for quantity in wanted)}
+    units = {"", *(quantity.unit for quantity in required)}
 
-    def is_aside(stated: Stated) -> bool:
-        inside = [bracket for bracket in brackets if bracket.start() < stated.start < bracket.end()]
-        return any(_SHOWS_WORKING.search(bracket[0]) or stated.quantity.unit not in units for bracket in inside)
+    def is_remark(mention: Mention) -> bool:
+        around = [bracket for bracket in brackets if bracket.start() < mention.start < bracket.end()]
+        return any(_SHOWS_WORKING.search(bracket[0]) or mention.quantity.unit not in units for bracket in around)
 
-    kept = [stated for stated in found if not is_aside(stated)]
+    kept = [mention for mention in found if not is_remark(mention)]
     return kept or list(found)
 
 
-def _of_subject(question: str, sentence: str, found: Sequence[Stated]) -> list[Stated]:
+def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
     """Return the one value whose subject the question names, or all: 부상자 in "사망자 2,916명, 부상자 291,608명"."""
     if not 1 < len(found) <= 1 + MAX_OTHERS:
         return list(found)
-    subjects = [SUBJECT.search(sentence, max(0, stated.start - 20), stated.start) for stated in found]
+    subjects = [SUBJECT.search(sentence, max(0, mention.start - SUBJECT_REACH), mention.start) for mention in found]
     named = [
-        stated
-        for stated, subject in zip(found, subjects, strict=True)
+        mention
+        for mention, subject in zip(found, subjects, strict=True)
         if subject and len(subject[1]) > 1 and subject[1] in question
     ]
     is_lookup = not ASKS_TO_COMPARE.search(question) and all(subjects)
     return named if is_lookup and len(named) == 1 else list(found)
 
 
-def _is_year_of(sentence: str, stated: Stated, operands: Sequence[Stated]) -> bool:
+def _is_year_of(sentence: str, mention: Mention, operands: Sequence[Mention]) -> bool:
     """Return whether a quantity is the year of an operand: 2018년 in "2018년 6,904건에서 227건 증가한 7,131건"."""
-    if stated.quantity.unit != "년":
+    if mention.quantity.unit != "년":
         return False
-    return any(re.fullmatch(r"(?:에|에는|의)?\s*", sentence[stated.end : one.start]) for one in operands)
+    return any(_OF_YEAR.fullmatch(sentence[mention.end : operand.start]) for operand in operands)
 
 
-def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
-    """Return whether a quantity belongs to a subject other than the answer's: 5건 in "음식점은 5건, 합계는 8건입니다"."""
-    named = [_LABELLED.search(sentence, max(0, one.start - 12), one.start) for one in (stated, following)]
-    joined = _CLAUSE.match(sentence, stated.end)
-    return bool(joined and named[0] and not named[0][1] and (named[1] or not joined[1]))
+def _is_of_other_row(sentence: str, mention: Mention, following: Mention) -> bool:
+    """Return whether a quantity has another subject than the answer's: 5건 in "음식점은 5건, 합계는 8건입니다".
+
+    A clause ends after it, and both it and the following quantity have a subject. No subject is needed for the latter if
+    words end the clause and not a comma.
+    """
+    labelled, following_labelled = [
+        _LABELLED.search(sentence, max(0, value.start - _LABEL_REACH), value.start) for value in (mention, following)
+    ]
+    ending = _CLAUSE_ENDING.match(sentence, mention.end)
+    if ending is None or labelled is None:
+        return False
+    is_result = bool(labelled[1])  # after =
+    return not is_result and (following_labelled is not None or not ending[1])
 
 
-def is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
+def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
     """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
-    value, unit, _ = stated.quantity
-    if unit != "년" and wanted and all(map(names_year, wanted)):
+    quantity = mention.quantity
+    value, unit, _ = quantity
+    required = reference.required
+    if unit != "년" and required and all(map(names_year, required)):
         return unit != "" or not is_year(value)  # the answer is a year, so the value in that year is a label
-    if value != int(value) or any(unit and unit == other.unit for other in wanted):
+    if value != int(value) or any(unit and unit == other.unit for other in required):
         return False
-    if unit in TIMES and is_among(stated.quantity, wanted):  # 세 번 for 세 해
+    if unit in TIMES and is_among(quantity, required):  # 세 번 for 세 해
         return False
-    if not unit and value < 1000 and _IN_NAME.search(sentence, max(0, stated.start - 4), stated.start):
+    name_start = max(0, mention.start - _NAME_REACH)
+    if not unit and value < 1000 and _IN_NAME.search(sentence, name_start, mention.start):
         return True
-    if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
+    if _NUMBERED.search(sentence, name_start, mention.start):
         return True
-    if names_year(stated.quantity):
-        years = {other.value for other in asked if other.unit == "년"}
-        return len(years) != 1 or value in years
-    if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, stated.end):
+    if names_year(quantity):
+        asked_years = years_in(reference.in_question)
+        return len(asked_years) != 1 or value in asked_years
+    if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, mention.end):
         return True
-    return 0 <= value < 1000 and bool(
-        unit in _LABEL_UNITS or (unit in ("", "분", "호") and _ORDINAL.match(sentence, stated.end - (unit == "분")))
-    )
+    if not 0 <= value < 1000:
+        return False
+    if unit in _LABEL_UNITS:
+        return True
+    word_start = mention.end - 1 if unit == "분" else mention.end  # 3분기 was read as 3분
+    return unit in ("", "분", "호") and bool(_ORDINAL.match(sentence, word_start))
+
+
+def years_in(some: Sequence[Quantity]) -> set[int | Decimal]:
+    """Return the values of the quantities in 년, which are years or durations."""
+    return {quantity.value for quantity in some if quantity.unit == "년"}
 
 
 def names_year(quantity: Quantity) -> bool:
@@ -289,13 +343,14 @@ def is_year(value: int | Decimal) -> bool:
 
 def is_bare(sentence: str) -> bool:
     """Return whether a sentence has only quantities, which makes it a candidate answer and not working."""
-    found = scan(sentence)
-    if not found or _is_row(found):
+    mentions = scan(sentence)
+    if not mentions or _is_table_row(mentions):
         return False
-    pieces = [sentence[: found[0].start], *(sentence[a.end : b.start] for a, b in pairwise(found))]
-    return all(_BARE.fullmatch(piece) for piece in [*pieces, sentence[found[-1].end :]])
+    between = [sentence[before.end : after.start] for before, after in pairwise(mentions)]
+    texts = [sentence[: mentions[0].start], *between, sentence[mentions[-1].end :]]
+    return all(map(_FILLER.fullmatch, texts))
 
 
-def _is_row(stated: Sequence[Stated]) -> bool:
+def _is_table_row(mentions: Sequence[Mention]) -> bool:
     """Return whether quantities are a year and its value, as a line of a table has: 2020년: 2조 9,500억 원."""
-    return len(stated) == 2 and stated[0].quantity.unit == "년" != stated[1].quantity.unit
+    return len(mentions) == 2 and mentions[0].quantity.unit == "년" != mentions[1].quantity.unit
