@@ -2,7 +2,7 @@
 
 import re
 
-from evaluator.benchmarks.scoring.chart_text import DENIAL, FUNCTION_WORD, clause_about, folded, main_part
+from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, FUNCTION_WORD, clause_about, folded, main_part
 from evaluator.benchmarks.scoring.names import one_form
 
 MIN_COMPOUND = 8  # letters of a word that may be written as two
@@ -89,7 +89,7 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
     found = every[-1]
     before = passage[: found.start()]
     after = passage[found.end() :]
-    if DENIAL.search(before) or _DENIED_AFTER.match(after):
+    if DENIAL_BEFORE.search(before) or _DENIED_AFTER.match(after):
         return False
     if (runner_up := _RUNNER_UP.match(after)) and runner_up["place"] not in question.lower():
         return False

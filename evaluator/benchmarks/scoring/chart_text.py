@@ -1,4 +1,8 @@
-"""What the strict rules of InfoChartQA share: a text in one form, its words, its clauses, its sentences."""
+"""Read the words, clauses and sentences of a response to InfoChartQA, whose questions are mostly in English.
+
+`chart_passages`, `chart_names`, `chart_values`, `chart_lists` and `strict_chart_answers` share these. Compare two texts by
+`folded`, which ignores their case, punctuation, articles and common forms of names.
+"""
 
 import re
 import unicodedata
@@ -6,9 +10,9 @@ import unicodedata
 from evaluator.benchmarks.scoring.names import COUNTRIES, MONTHS, SPELLINGS, one_form
 from evaluator.benchmarks.scoring.numerals import in_digits
 
-MAX_ROWS = 4  # whose values a response may say besides and with the answer; with more it is a table
+MAX_ROWS = 4  # rows whose values a response may give, the answer's included; with more it is a table
 MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
-# After a marker, and in a box.
+# What is given as the answer, in group 1: "The answer is **Japan**.", "\\boxed{\\text{Japan}}".
 ANSWER = re.compile(
     r"(?:answer|정답|(?<![가-힣])답)\W{0,4}(?:is\b|:|은|는|=)[\s*:(\"'\[]{0,4}([^\n]*?)(?:\.\s|\.?$|\n)",
     re.IGNORECASE | re.MULTILINE,
@@ -21,26 +25,31 @@ ELSEWHERE = re.compile(
     r"|(?:in|by|since|until)\s(?P<year>(?:1[89]|20)\d\d))\b",
     re.IGNORECASE,
 )
-# Starts a remark, or a mention of another item.
+# Starts a remark, or a mention of another item: "Japan| (12 %), followed by Italy".
 _ASIDE = re.compile(
-    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|(?:up|down)(?:\s(?:by\s)?[\d.,]+\s?%?)? from|ahead of|along with|together with|in addition to|for a total|because|since|as)\b|,\s*(?:with|which|when|where|making|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
+    r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|then|in front of|than|whereas|while|but|(?:up|down)(?:\s(?:by\s)?[\d.,]+\s?%?)? from"
+    r"|ahead of|along with|together with|in addition to|for a total|because|since|as)\b"
+    r"|,\s*(?:with|which|when|where|making|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
 )
-DENIAL = re.compile(
+# Before an answer that is denied or only bounded: "not the", "less than". Searched in lower case.
+DENIAL_BEFORE = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$|아니|아닙"
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
-_WORD_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing|es|s)$")
-_CLAUSE_END = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
+_INFLECTION = re.compile(r"(?<=[a-z]{3})(?:ed|ing|es|s)$")
+_CLAUSE_BREAK = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
 ASKS_TO_COMPARE = re.compile(
     r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|f[ae]ll|gain\w*)\b",
     re.IGNORECASE,
 )
+# A word that makes a few words a sentence: "Japan leads", but not "South Korea". In Korean, a particle or a predicate.
 FUNCTION_WORD = re.compile(
     r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
+# In texts that `one_form` and `lower` have changed.
 _MONTH_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(MONTHS)})(?![a-z])")
-COUNTRY_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(COUNTRIES)})(?![a-z])")  # as `one_form` writes them
+COUNTRY_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(COUNTRIES)})(?![a-z])")
 
 
 def without_remarks(response: str) -> str:
@@ -49,22 +58,26 @@ def without_remarks(response: str) -> str:
     return text if re.search(r"\w", text) else response
 
 
-def main_part(passage: str, has_answer: re.Pattern[str]) -> str:
-    """Return a passage up to the first aside after text that may be the answer, which `has_answer` matches."""
+def main_part(passage: str, may_be_answer: re.Pattern[str]) -> str:
+    """Return a passage up to the first aside behind text that may be the answer: "Japan (12 %)" → "Japan"."""
     for aside in _ASIDE.finditer(passage):
-        if has_answer.search(passage[: aside.start()]):
+        if may_be_answer.search(passage[: aside.start()]):
             return passage[: aside.start()]
     return passage
 
 
 def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
-    """Return the clause with some content that alone has words of the question, or the whole passage."""
-    clauses = [clause for clause in _CLAUSE_END.split(passage) if content.search(clause)]
+    """Return the clause of a passage that is about the question, or the whole passage if none stands out.
+
+    To "How many cars did Japan export?", it is the first of "Japan exported 4,000 cars and Italy exported 900". It must match
+    `content`, and no other clause has its words of the question. A question that compares is about all clauses.
+    """
+    clauses = [clause for clause in _CLAUSE_BREAK.split(passage) if content.search(clause)]
     if not 1 < len(clauses) <= MAX_ROWS or ASKS_TO_COMPARE.search(question):
         return passage
-    subjects = [re.split(r"\d", clause)[0] for clause in clauses]
-    for texts in (subjects, clauses):
-        shared = [words_of(one) & words_of(question) for one in texts]
+    before_values = [re.split(r"\d", clause)[0] for clause in clauses]
+    for texts in (before_values, clauses):
+        shared = [words_of(text) & words_of(question) for text in texts]
         named = [place for place, words in enumerate(shared) if words.difference(*shared[:place], *shared[place + 1 :])]
         if len(named) == 1:
             return clauses[named[0]]
@@ -72,24 +85,25 @@ def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
 
 
 def names_another(answer: str, passage: str) -> bool:
-    """Return whether an answer is a month or a country, and a passage, in one form, names only others."""
+    """Return whether an answer is a month or a country, and a passage, which `one_form` has returned, names only others."""
     return any(names_only_others(names, one_form(answer), passage) for names in (_MONTH_NAME, COUNTRY_NAME))
 
 
 def names_only_others(names: re.Pattern[str], known: str, text: str) -> bool:
-    """Return whether a text has such names, and none of those that a known text has."""
-    wanted = set(names.findall(known))
-    given = set(names.findall(text))
-    return bool(wanted and given) and wanted.isdisjoint(given)
+    """Return whether a text has names that the pattern `names` matches, and none of those in a known text."""
+    known_names = set(names.findall(known))
+    given_names = set(names.findall(text))
+    return bool(known_names and given_names) and known_names.isdisjoint(given_names)
 
 
 def words_of(text: str) -> set[str]:
+    """Return the words of at least four letters in lower case. Shorter ones are mostly articles and prepositions."""
     return set(re.findall(r"[a-z]{4,}", text.lower()))
 
 
 def stems_of(text: str) -> set[str]:
-    """Return the words of at least four letters, without common endings."""
-    return {_WORD_ENDING.sub("", word) for word in words_of(text)}
+    """Return the words of at least four letters, without common endings: "Exports rising" → {"export", "ris"}."""
+    return {_INFLECTION.sub("", word) for word in words_of(text)}
 
 
 def american(text: str) -> str:
@@ -100,9 +114,9 @@ def american(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text without case, accents, punctuation, white space and a leading article.
+    """Return a text without case, accents, punctuation, white space and a leading article, in the form of `one_form`.
 
-    Signs and decimal points are kept.
+    Signs and decimal points are kept: "The U.S. (−1.5%)" → "unitedstates-1.5%".
     """
     text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
     text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))

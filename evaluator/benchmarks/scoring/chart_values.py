@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from evaluator.benchmarks.scoring.chart_names import gives_name
-from evaluator.benchmarks.scoring.chart_text import DENIAL, clause_about, folded, main_part
+from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, clause_about, folded, main_part
 from evaluator.benchmarks.scoring.names import number_words_as_digits
 from evaluator.benchmarks.scoring.numerals import factor_of
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, plain, scan
@@ -120,7 +120,7 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Mentio
         every = others
     if arrived := [one for one in every if _ARRIVES.search(text[: one.start]) or _IN_TOTAL.match(text, one.end)]:
         every = arrived[-1:]
-    return [] if any(DENIAL.search(text[: one.start].lower()) for one in every) else every
+    return [] if any(DENIAL_BEFORE.search(text[: one.start].lower()) for one in every) else every
 
 
 def _is_in_range(text: str, one: Mention) -> bool:
