@@ -1,4 +1,8 @@
-"""Find the passages of a response to InfoChartQA that may give its answer."""
+"""Find the passages of a response to InfoChartQA that may give its answer.
+
+`strict_chart_answers` calls `answering_passages` for all answers that are not letters, lists, or yes or no, and looks for the
+answer in these passages only, so that a response that names every row of a chart is wrong.
+"""
 
 import re
 from collections.abc import Sequence
@@ -22,21 +26,27 @@ from evaluator.benchmarks.scoring.chart_text import (
 from evaluator.benchmarks.scoring.stated_answer import EITHER
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
-MAX_LABELLED_LINES = 4
-_CONCLUSION = re.compile(
+MAX_LABELLED_LINES = 4  # with more, a response is a table
+_CONCLUSION = re.compile(  # "…, so Japan.": group 1 is the rest of the line
     r"(?:\b(?:therefore|thus|hence)\b|(?:^|[.,;:!?]\s?)so\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE
 )
-_SLASH = r"(?<![\d$€£₩])(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"  # 1/4, 28 L/day and 5 km/h have another
+# A slash between two candidates, as in Japan/Italy. 1/4, 28 L/day and 5 km/h have another one.
+_SLASH = r"(?<![\d$€£₩])(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"
+# Between candidates, with and without commas.
 _SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
 _HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
 # Words of a sentence about what is not the answer: what comes after it, or is behind it.
 _ABOUT_OTHERS = re.compile(
-    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)|runner-up|(?:slightly|only|just|a little|somewhat) (?:higher|lower|larger|smaller|more|less|behind|below|above)|the least|the fewest|follows?|followed|trails?)\b",
+    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)"
+    r"|runner-up|(?:slightly|only|just|a little|somewhat) (?:higher|lower|larger|smaller|more|less|behind|below|above)"
+    r"|the least|the fewest|follows?|followed|trails?)\b",
     re.IGNORECASE,
 )
-# Of the last sentence: it concludes, it is about the answer itself, it commits to it.
+# A last sentence that concludes from those before it: "This makes 12 %.", "Therefore, …".
 _CONCLUDES = re.compile(
-    r"\b(?:therefore|thus|hence|so|overall|leaves)\b|^(?:this|that)(?:'s| is| leaves| gives| makes| equals| results| adds| comes| yields| amounts)\b|^it(?:'s| is) (?!mentioned|shown|listed|located|written|given|displayed|indicated|followed|marked|stated)|[=≈]",
+    r"\b(?:therefore|thus|hence|so|overall|leaves)\b"
+    r"|^(?:this|that)(?:'s| is| leaves| gives| makes| equals| results| adds| comes| yields| amounts)\b"
+    r"|^it(?:'s| is) (?!mentioned|shown|listed|located|written|given|displayed|indicated|followed|marked|stated)|[=≈]",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE)
@@ -46,15 +56,17 @@ _UNDECIDED = re.compile(
     r"|\b(?:cannot|can't|could not) (?:be )?(?:tell|determined?|say|known?|identify|identified)\b",
     re.IGNORECASE,
 )
-_BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but no labels
+_BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but not labels: **Answer:**, **Japan**:
 _IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)
-# Of values.
 _VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")
+# A clause whose only value is in brackets: "about half (50 %)".
 _ONLY_VALUE_IN_BRACKETS = re.compile(r"((?:^|[.;,])[^\d.;,()]*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE)
+# Two values as alternatives: "12 % or 15 %", and words that say so of any answer.
 _EITHER_VALUE = re.compile(
     rf"\d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d|(?:{EITHER.pattern})\s+(?:maybe|perhaps|possibly|more|less|so)\b|either",
     re.IGNORECASE,
 )
+# Before another form of the same value: "12.4 %, or roughly 12 %".
 _REWORDS = re.compile(r",?\sor\s(?=(?:roughly|about|approximately|around|simply)\s[$€£₩]?\d)", re.IGNORECASE)
 _LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")
 _BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")
@@ -62,28 +74,36 @@ _BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")
 
 def answering_passages(question: str, answer: str, response: str) -> list[str]:
     """Return the passages of a response of which one must give the answer, or an empty list if it is a list of candidates."""
-    labelled = None if ANSWER.search(response[:MAX_LENGTH]) else _labelled_line(question, response)
+    labelled = None if ANSWER.search(response[:MAX_LENGTH]) else _labelled_value(question, response)
     if labelled is not None:
         return [labelled]
     is_value = answer_is_value(answer)
-    return _final_passages(question, answer, _without_alternative_words(response) if is_value else response, is_value)
+    if is_value:
+        response = _without_alternative_words(response)
+    return _final_passages(question, answer, response, is_value)
 
 
 def answer_is_value(answer: str) -> bool:
+    """Return whether a gold answer is a number and not a name: "$1.2 billion", "-3%", "2018"."""
     return mostly_digits(answer) or bool(re.match(r"[-−–△▲]?\s?[$€£₩]?\d", answer.strip()))
 
 
-def _labelled_line(question: str, response: str) -> str | None:
-    """Return the value of the first line, or of a few lines `label: value` the only one whose label has words of the question."""
+def _labelled_value(question: str, response: str) -> str | None:
+    """Return what is behind the label that a question names in a response of lines `label: value`, or None.
+
+    It is the first line's name if that label has only words of the question, or the value of the only one of two to four
+    lines that has words of the question.
+    """
     lines = [_BULLET_MARK.sub("", line) for line in response.splitlines() if line.strip()]
-    first, _, name = lines[0].partition(":")
+    first_label, _, name = lines[0].partition(":")
     is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
-    if len(lines) > 1 and is_name and words_of(first) and words_of(first) <= words_of(question):
+    if len(lines) > 1 and is_name and words_of(first_label) and words_of(first_label) <= words_of(question):
         return name
     if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
         return None
-    asked = [words_of(line.partition(":")[0]) & words_of(question) for line in lines]
-    own = [words.difference(*asked[:place], *asked[place + 1 :]) for place, words in enumerate(asked)]
+    shared = [words_of(line.partition(":")[0]) & words_of(question) for line in lines]
+    # The words of the question that no other label has.
+    own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
     named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]
     return named[-1] if len(named) == 1 or own[-1] else None
 
@@ -107,9 +127,7 @@ def _final_passages(question: str, answer: str, response: str, is_value: bool) -
         return boxed[:1] if len(set(map(folded, boxed))) == 1 else []
     if marked := [str(match[1]) for match in ANSWER.finditer(response) if re.search(r"\w", match[1])]:
         return marked[-1:] if len(set(map(folded, marked))) == 1 and not EITHER.search(marked[-1]) else []
-    concluded = _CONCLUSION.search(_last_line(response))
-    conclusions = SENTENCE_END.split(concluded[1]) if concluded else [""]
-    conclusion = next((one for one in reversed(conclusions[1:]) if _CONCLUDES.search(one)), conclusions[0])
+    conclusion = _conclusion(response)
     if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
         return [conclusion]
     response = _with_values_of_remarks(response) if is_value else response
@@ -119,17 +137,28 @@ def _final_passages(question: str, answer: str, response: str, is_value: bool) -
         return [str(bold.pop())]
     if bold or EITHER.search(response) or _UNDECIDED.search(response):
         return []
-    sentences = [one.strip() for one in SENTENCE_END.split(response) if one.strip()]
-    sentences = [one for one in sentences if not _CHATTER.match(one)] or sentences
+    sentences = [sentence.strip() for sentence in SENTENCE_END.split(response) if sentence.strip()]
+    sentences = [sentence for sentence in sentences if not _CHATTER.match(sentence)] or sentences
     if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
         return sentences[:1]
-    for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
+    # One comma may belong to an answer (Seoul, South Korea); a semicolon or a new line does not.
+    for separator, max_parts in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
         parts = separator.split(response)
         if len(parts) > 1 and len(set(map(folded, parts))) == 1:  # repeats one answer
             return parts[:1]
-        if len(parts) > most and all(map(_is_candidate, parts)):
+        if len(parts) > max_parts and all(map(_is_candidate, parts)):
             return []
     return _answering_sentences(question, answer, _at_asked_time(question, sentences))
+
+
+def _conclusion(response: str) -> str:
+    """Return what the last line of a response concludes with: "Italy." of "It fell to 12, so Italy.", or ""."""
+    last_line = [line for line in response.splitlines() if line.strip()][-1].strip()
+    concluded = _CONCLUSION.search(last_line)
+    if concluded is None:
+        return ""
+    first, *others = SENTENCE_END.split(concluded[1])
+    return next((sentence for sentence in reversed(others) if _CONCLUDES.search(sentence)), first)
 
 
 def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
@@ -137,14 +166,15 @@ def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
         return committed
+    last = sentences[-1]
     shared = [stems_of(sentence) & stems_of(question) for sentence in sentences]
     best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
     is_table = sum(bool(re.search(r"\d", sentence)) for sentence in sentences) > MAX_ROWS
-    if is_table or _CONCLUDES.search(sentences[-1]) or len(shared[best]) <= len(shared[-1]):
-        return [sentences[-1]]
-    is_about_others = bool(_ABOUT_OTHERS.search(sentences[-1])) and not _ABOUT_OTHERS.search(question)
+    if is_table or _CONCLUDES.search(last) or len(shared[best]) <= len(shared[-1]):
+        return [last]
+    is_about_others = bool(_ABOUT_OTHERS.search(last)) and not _ABOUT_OTHERS.search(question)
     is_answered = is_about_others or names_another(answer, sentences[best])
-    return [sentences[best]] if is_answered else [sentences[best], sentences[-1]]
+    return [sentences[best]] if is_answered else [sentences[best], last]
 
 
 def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
@@ -160,7 +190,7 @@ def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
 
 
 def _is_candidate(part: str) -> bool:
-    """Return whether a part of a response may be one of several candidates: a few words that are no sentence."""
+    """Return whether a part of a response may be one of several candidates: a few words that are not a sentence."""
     is_sentence = "=" in part or (part.endswith(".") and bool(FUNCTION_WORD.search(part)))
     return len(part.split()) <= MAX_CANDIDATE_WORDS and not is_sentence
 
@@ -173,10 +203,6 @@ def _is_bare(sentence: str) -> bool:
         and not re.search("[:=]", sentence)
         and not FUNCTION_WORD.search(sentence.rstrip(".!"))
     )
-
-
-def _last_line(response: str) -> str:
-    return [line for line in response.splitlines() if line.strip()][-1].strip()
 
 
 def _with_values_of_remarks(response: str) -> str:
