@@ -1,11 +1,13 @@
-"""Score the final answer of a response by InfoChartQA's strict rule: the published comparisons without their mistakes.
+"""Decide whether the final answer of a response is right by InfoChartQA's strict rule.
 
-Texts must be equal apart from case, punctuation, articles and common forms of names. Numbers must be within the published
+These are the published comparisons (`chart_answers`) without their mistakes. `infochartqa` calls `strict_match` with the type
+of the question, which decides whether letters, yes or no, lists, values or names are compared. Texts must be equal apart from case, punctuation, articles and common forms of names. Numbers must be within the published
 tolerance, but years must be exact, and a factor such as K, million or 억 counts. A response that names several candidates,
 denies the answer or only bounds it is wrong.
 """
 
 import re
+from collections.abc import Sequence
 
 from evaluator.benchmarks.scoring.chart_answers import (
     ANY_CHARACTER,
@@ -33,7 +35,7 @@ from evaluator.benchmarks.scoring.stated_answer import stated_answer
 _TWO_FORMS = re.compile(
     r"((?:[A-Z][\w.&'-]*|(?<![\d가-힣])[가-힣]+)(?:\s(?:of\s|and\s|&\s)?[A-Z][\w.&'-]*){0,4})\s?\(([^()\d\n]+)\)"
 )
-_POLARITY = re.compile(
+_POLARITY = re.compile(  # begins an answer with yes or no
     r"[\s*\"'(]*(?:(?P<yes>yes|true|네|예|그렇습니다|맞습니다)|no|false|아니(?:요|오)|아닙니다|그렇지 않)(?![A-Za-z가-힣])",
     re.IGNORECASE,
 )
@@ -45,6 +47,7 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 _SO = re.compile(r"(?:\b(?:so|therefore|thus|hence)\b|따라서|그러므로|→)[,:]?\s", re.IGNORECASE)
+# 3:2, 3 to 2, 3 대 2
 _RATIO = re.compile(r"(?<![\d.,])(\d+(?:\.\d+)?)\s?(?:to|:|대)\s?(\d+(?:\.\d+)?)(?![\d.]*\d)")
 _ASKS_RANK = re.compile(r"\b(?:rank|place|position|spot)\b", re.IGNORECASE)
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -52,15 +55,15 @@ _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.IGNORECASE)
 
 
 def strict_match(question_type: int, answer: str, response: str, question: str = "") -> bool:
-    """Return whether the final answer of a response is right. An empty response is always wrong."""
+    """Return whether the final answer of a response is right. An empty response is always wrong.
+
+    `question_type` is the `question_type_id` of the test set; its groups are defined in `chart_answers`.
+    """
     response = one_form(_in_form_of(answer, stated_answer(response)))
     if not response:
         return False
     if question_type in CHOICES:
-        wanted = {letter for letter in answer.upper() if letter in "ABCD"}
-        if given := asserted_letters(response):
-            return given == wanted
-        return asserted_letter(response, choices_in_question(question)) in wanted and len(wanted) == 1
+        return _same_letters(answer, response, choices_in_question(question))
     is_yes = _polarity(answer)
     if is_yes is not None:
         return _polarity(_after_marker(response)) is is_yes
@@ -73,6 +76,14 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     return any(_passage_matches(question_type, question, answer, passage) for passage in passages)
 
 
+def _same_letters(answer: str, response: str, choices: Sequence[str]) -> bool:
+    """Return whether a response asserts the letters of an answer, or has the text of the choice if it is only one."""
+    wanted = {letter for letter in answer.upper() if letter in "ABCD"}
+    if given := asserted_letters(response):
+        return given == wanted
+    return len(wanted) == 1 and asserted_letter(response, choices) in wanted
+
+
 def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
     """Return whether a question names countries, and a passage only others."""
     asks_for_country = bool(COUNTRY_NAME.search(one_form(answer)))
@@ -80,6 +91,7 @@ def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
 
 
 def _passage_matches(question_type: int, question: str, answer: str, passage: str) -> bool:
+    """Return whether a passage gives the answer as a ratio, a value or a name, as the question's type asks for."""
     if _RATIO.fullmatch(answer.strip()):
         return _RATIO.sub(r"\1:\2", answer.strip()) in {":".join(pair) for pair in _RATIO.findall(passage)}
     if _ASKS_RANK.search(question):
@@ -96,12 +108,15 @@ def _passage_matches(question_type: int, question: str, answer: str, passage: st
 
 
 def _in_form_of(answer: str, response: str) -> str:
-    """Return a response in which a name that stands beside the answer's form of it is replaced by that: AWS (Amazon Web Services)."""
+    """Return a response in which the answer's form of a name replaces both forms.
 
-    def one_name(match: re.Match[str]) -> str:
+    For the answer "Amazon Web Services", "AWS (Amazon Web Services) leads" becomes "Amazon Web Services leads".
+    """
+
+    def form_of_answer(match: re.Match[str]) -> str:
         return str(match[2]) if folded(match[2]) == folded(answer) else match[0]
 
-    return _TWO_FORMS.sub(one_name, response) if "(" in response else response
+    return _TWO_FORMS.sub(form_of_answer, response) if "(" in response else response
 
 
 def _polarity(text: str) -> bool | None:
