@@ -1,4 +1,7 @@
-"""Compare sets of quantities, in which those that agree are the same."""
+"""Compare lists of quantities as sets, in which quantities that agree (`Quantity.agrees`) are the same.
+
+`set` cannot be used, because agreeing is not transitive: 5 agrees with 5건 and with 5명.
+"""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -33,27 +36,30 @@ def is_among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
     return False
 
 
-def has_any(text: str, wanted: Sequence[Quantity]) -> bool:
-    """Return whether a text that `plain` has returned has one of the wanted quantities."""
-    return any(is_among(stated.quantity, wanted) for stated in scan(text))
+def has_any(text: str, some: Sequence[Quantity]) -> bool:
+    """Return whether a text that `plain` has returned has one of these quantities."""
+    return any(is_among(mention.quantity, some) for mention in scan(text))
 
 
-def has_unit_of(unit: str, wanted: Sequence[Quantity]) -> bool:
-    """Return whether a unit agrees with that of a wanted quantity, as no unit does with any."""
-    return not unit or any(Quantity(1, unit).agrees(Quantity(1, other.unit)) for other in wanted)
+def has_unit_of(unit: str, others: Sequence[Quantity]) -> bool:
+    """Return whether a unit agrees with that of one of the others. "" agrees with any."""
+    return not unit or any(Quantity(1, unit).agrees(Quantity(1, other.unit)) for other in others)
 
 
-def is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
-    """Return whether a quantity repeats a wanted one with fewer or more digits, as in 20.5% (20.4994%)."""
-    return any(
-        (not quantity.unit or not other.unit or quantity.unit == other.unit)
-        and few
-        and float(f"{float(many):.{digits(few) - 1}e}") == float(few)
-        for other in wanted
-        for few, many in ((quantity.value, other.value), (other.value, quantity.value))
-    )
+def is_rounding(quantity: Quantity, others: Sequence[Quantity]) -> bool:
+    """Return whether a quantity repeats one of the others with fewer or more digits, as in 20.5% (20.4994%)."""
+    for other in others:
+        has_same_unit = not quantity.unit or not other.unit or quantity.unit == other.unit
+        if has_same_unit and (_rounds(quantity.value, other.value) or _rounds(other.value, quantity.value)):
+            return True
+    return False
+
+
+def _rounds(rounded: int | Decimal, exact: int | Decimal) -> bool:
+    """Return whether a number that is not zero is another one rounded to its significant digits: 20.5 is 20.4994."""
+    return bool(rounded) and float(f"{float(exact):.{digits(rounded) - 1}e}") == float(rounded)
 
 
 def digits(value: int | Decimal) -> int:
-    """Return how many significant digits a number is written with."""
+    """Return how many significant digits a number is written with: 0.025 and 2500 have 2."""
     return max(1, len(str(abs(value)).replace(".", "").strip("0")))
