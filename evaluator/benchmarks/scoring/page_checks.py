@@ -1,9 +1,12 @@
 """Check a transcribed page as olmOCR-bench does: sentences that must or must not be there, cells with their neighbours.
 
+`kdoc_ocrbench` calls `checked_row` for each row of the makers' files, and `run_checks` and `is_sound` for each page that a
+model has transcribed. A row `{"type": "table", "cell": "350", "left": "2018년", …}` requires a table, in Markdown or HTML, with
+a cell 350 to the right of a cell 2018년.
+
 source: https://github.com/allenai/olmocr, `olmocr/bench` of 2026-03-25. Comparisons are made with the same floating-point
-numbers. Where that code ends
-the run, this one goes on: tables whose spans overlap are checked, and HTML that cannot be parsed has no tables. What exceeds
-the limits below is not checked, so that no output takes longer than a few seconds.
+numbers. Where that code ends the run, this one goes on: tables whose spans overlap are checked, and HTML that cannot be parsed
+has no tables. What exceeds the limits below is not checked, so that no output takes longer than a few seconds.
 """
 
 import re
@@ -12,43 +15,55 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaluator.benchmarks.rows import check_surrogates
 
-MAX_TABLES, MAX_NESTED = 200, 10  # tables of a page; how many are inside each other
-MAX_COLUMNS, MAX_POSITIONS = 1000, 200_000  # columns of a table; rows times columns of all tables of a page
+MAX_TABLES = 200  # of a page
+MAX_NESTED = 10  # tables that are inside each other
+MAX_COLUMNS = 1000  # of a table
+MAX_POSITIONS = 200_000  # rows times columns of all tables of a page
 MAX_CELL = 2000  # characters of a cell that are compared
-MAX_DIFFS = 10**6  # that a test may allow
-MAX_REPEATS, MAX_PERIOD = 30, 5  # an output that ends in more copies of its last 1 to 5 characters is broken
-SIDES = ("up", "down", "left", "right")
-HEADINGS = {"top_heading": "up", "left_heading": "left"}
+MAX_DIFFS = 10**6  # edits that a check may allow
+# An output that ends in more than 30 copies of its last 1 to 5 characters is broken.
+MAX_REPEATS = 30
+MAX_PERIOD = 5
+MIN_CELL_SIMILARITY = 0.5  # of a cell to the expected text, however many edits the check allows
+
+# The fields of a check and their types, by its type.
+SIDES = ("up", "down", "left", "right")  # the expected text of a neighbour there
+HEADINGS = {"top_heading": "up", "left_heading": "left"}  # the expected text of a heading, and its side
 _BASE = {"pdf": str, "page": int, "id": str, "type": str, "max_diffs": int, "checked": str, "url": str}
 _TEXT = _BASE | {"text": str, "case_sensitive": bool, "first_n": int, "last_n": int}
 _CELL = {"cell": str, **dict.fromkeys((*SIDES, *HEADINGS), str), "ignore_markdown_tables": bool}
 FIELDS: Mapping[str, Mapping[str, type]] = {"present": _TEXT, "absent": _TEXT, "table": _BASE | _CELL}
-REQUIRED = {"present": "text", "absent": "text", "table": "cell"}
+REQUIRED = {"present": "text", "absent": "text", "table": "cell"}  # the field that a check of each type must have
 # Chinese, Japanese and emoji, which a page of a Latin or Korean document is not expected to have.
 _FOREIGN = re.compile(
     "[\u4e00-\u9fff\u3040-\u30ff\U0001f600-\U0001f64f\U0001f300-\U0001f5ff\U0001f680-\U0001f6ff\U0001f1e0-\U0001f1ff]"
 )
-_UNIFIED = str.maketrans("‘’‚“”„＿–—‑‒−µ", "'''\"\"\"_-----μ")
+_PLAIN_MARKS = str.maketrans("‘’‚“”„＿–—‑‒−µ", "'''\"\"\"_-----μ")
 
-Check = Mapping[str, Any]
+Check = Mapping[str, Any]  # a row that `checked_row` has returned
+Matcher = Callable[[str], bool]  # whether the text of a cell matches an expected text
 
 
 def checked_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of the makers' files without empty fields. Raises ValueError if its type or a field is unknown."""
+    """Return a row of the makers' files without empty fields.
+
+    Raises ValueError if its type or a field is unknown, or a field is missing or invalid.
+    """
     kind = str(row.get("type"))
     if kind not in FIELDS:
         raise ValueError(f"unknown type {kind!r}")
     for name, value in row.items():
-        wanted = FIELDS[kind].get(name)
-        if wanted is None:
+        field_type = FIELDS[kind].get(name)
+        if field_type is None:
             raise ValueError(f"unknown field {name!r}")
-        is_optional = value is None and name != "max_diffs"
-        if not is_optional and (not isinstance(value, wanted) or (wanted is int and isinstance(value, bool))):
-            raise ValueError(f"{name!r} must be {wanted.__name__}, not {value!r}")
+        is_left_out = value is None and name != "max_diffs"
+        is_bool_for_int = field_type is int and isinstance(value, bool)
+        if not is_left_out and (not isinstance(value, field_type) or is_bool_for_int):
+            raise ValueError(f"{name!r} must be {field_type.__name__}, not {value!r}")
         if isinstance(value, str):
             check_surrogates(name, value)
     if not 0 <= row.get("max_diffs", 0) <= MAX_DIFFS:
@@ -59,10 +74,10 @@ def checked_row(row: Mapping[str, Any]) -> dict[str, Any]:
         # The text of an empty cell may be wanted.
         if row.get(name) is None or (name != "cell" and not normalized(row[name]).strip()):
             raise ValueError(f"{name!r} is missing")
-    found = {name: value for name, value in row.items() if name == REQUIRED[kind] or value not in (None, "")}
+    check = {name: value for name, value in row.items() if name == REQUIRED[kind] or value not in (None, "")}
     if "case_sensitive" in row:
-        found["case_sensitive"] = bool(row["case_sensitive"])  # null means no
-    return found
+        check["case_sensitive"] = bool(row["case_sensitive"])  # null means no
+    return check
 
 
 def run_checks(checks: Sequence[Check], output: str) -> list[bool]:
@@ -89,7 +104,7 @@ def normalized(text: str) -> str:
         text = re.sub(pattern, r"\1", text)
     for pattern in (r"(\*\*|__)(.*?)\1", r"(\*|_)(.*?)\1"):
         text = re.sub(pattern, r"\2", text)
-    return unicodedata.normalize("NFC", re.sub(r"\s+", " ", text)).translate(_UNIFIED)
+    return unicodedata.normalize("NFC", re.sub(r"\s+", " ", text)).translate(_PLAIN_MARKS)
 
 
 def _passes(check: Check, page: "_Page") -> bool:
@@ -99,6 +114,7 @@ def _passes(check: Check, page: "_Page") -> bool:
 
 
 def _text_found(check: Check, page: "_Page") -> bool:
+    """Return whether a page, or its first and last characters that the check names, has a text with at most `max_diffs` edits."""
     from rapidfuzz import fuzz
 
     query = normalized(check["text"])
@@ -115,31 +131,33 @@ def _text_found(check: Check, page: "_Page") -> bool:
 
 def _cell_found(check: Check, page: "_Page") -> bool:
     """Return whether some cell matches, and for each given side or heading some cell there."""
-    diffs = check.get("max_diffs", 0)
-    given = ((name, normalized(check[name])) for name in (*SIDES, *HEADINGS) if check.get(name))
-    expected = {name: text for name, text in given if text}
-    is_cell = _matcher(normalized(check["cell"]), diffs)
-    for table in page.html if check.get("ignore_markdown_tables") else (*page.markdown, *page.html):
-        found = [number for number, cell in enumerate(table.cells) if is_cell(cell.text)]
-        for name, text in expected.items():
-            matches = _matcher(text, diffs)
-            if not found:
-                break
-            if side := HEADINGS.get(name):
-                right = table.has_heading(side, matches)
-                found = [number for number in found if right[number]]
-            else:
-                found = [number for number in found if table.has_neighbour(number, name, matches)]
-        if found:
-            return True
-    return False
+    max_diffs = check.get("max_diffs", 0)
+    beside = ((name, normalized(check[name])) for name in (*SIDES, *HEADINGS) if check.get(name))
+    matchers = {name: _matcher(text, max_diffs) for name, text in beside if text}
+    is_cell = _matcher(normalized(check["cell"]), max_diffs)
+    tables = page.html if check.get("ignore_markdown_tables") else [*page.markdown, *page.html]
+    return any(_has_cell(table, is_cell, matchers) for table in tables)
 
 
-def _matcher(expected: str, diffs: int) -> Callable[[str], bool]:
+def _has_cell(table: "_Table", is_cell: Matcher, matchers: Mapping[str, Matcher]) -> bool:
+    """Return whether a table has a cell with the expected neighbours and headings. `matchers` are by SIDES and HEADINGS."""
+    numbers = [number for number, cell in enumerate(table.cells) if is_cell(cell.text)]
+    for name, matches in matchers.items():
+        if not numbers:
+            return False
+        if side := HEADINGS.get(name):
+            has_heading = table.has_heading(side, matches)
+            numbers = [number for number in numbers if has_heading[number]]
+        else:
+            numbers = [number for number in numbers if table.has_neighbour(number, name, matches)]
+    return bool(numbers)
+
+
+def _matcher(expected: str, max_diffs: int) -> Matcher:
     from rapidfuzz import fuzz
 
-    least = max(0.5, 1.0 - diffs / (len(expected) or 1))
-    return cache(lambda text: fuzz.ratio(expected, text) / 100.0 >= least)
+    min_similarity = max(MIN_CELL_SIMILARITY, 1.0 - max_diffs / (len(expected) or 1))
+    return cache(lambda text: fuzz.ratio(expected, text) / 100.0 >= min_similarity)
 
 
 @dataclass(frozen=True)
@@ -181,21 +199,30 @@ class _Budget:
     positions: int
 
     def take(self, positions: int) -> bool:
+        """Use up some positions. Return whether there were that many."""
         self.positions -= positions
         return self.positions >= 0
 
 
-# A cell before it is placed: text, whether it is a heading, rows, columns.
-Placed = tuple[str, bool, int, int]
+class _UnplacedCell(NamedTuple):
+    """A cell as it is written, before its place in the grid of a table is known."""
+
+    text: str
+    is_heading: bool
+    height: int  # rows that it covers
+    width: int  # columns
 
 
 class _Table:
-    """The cells of a table and which of them are beside each other. Cells that span several rows have several neighbours."""
+    """The cells of a table and which of them are beside each other. Cells that span several rows have several neighbours.
 
-    def __init__(self, rows: Sequence[Sequence[Placed]], budget: _Budget) -> None:
+    A cell is named by its number, which is its index in `cells`.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[_UnplacedCell]], budget: _Budget) -> None:
         self.cells: list[_Cell] = []
         self._grid: dict[tuple[int, int], int] = {}  # number of the cell at each row and column
-        self._known: dict[str, list[set[int]]] = {}
+        self._neighbours: dict[str, list[set[int]]] = {}  # by side, what `neighbours` returns
         for row, cells in enumerate(rows):
             column = 0
             for text, is_heading, height, width in cells:
@@ -225,11 +252,12 @@ class _Table:
 
     def neighbours(self, side: str) -> list[set[int]]:
         """Return the numbers of the cells beside each cell. Empty positions in between are skipped."""
-        if side not in self._known:
-            self._known[side] = [self._beside(number, cell, side) for number, cell in enumerate(self.cells)]
-        return self._known[side]
+        if side not in self._neighbours:
+            self._neighbours[side] = [self._beside(number, cell, side) for number, cell in enumerate(self.cells)]
+        return self._neighbours[side]
 
     def _beside(self, number: int, cell: _Cell, side: str) -> set[int]:
+        """Return the nearest cells on a side: the first other one on each line of positions from the cell to the edge."""
         if side in ("left", "right"):
             steps = range(cell.left - 1, -1, -1) if side == "left" else range(cell.right + 1, self._right + 1)
             lines = [zip(repeat(row), steps) for row in range(cell.top, cell.bottom + 1)]
@@ -240,31 +268,32 @@ class _Table:
         return {other for other in found if other is not None}
 
     def _first_other(self, number: int, line: Iterable[tuple[int, int]]) -> int | None:
-        """Return the first cell on a line of places that is not the given one."""
-        return next((self._grid[at] for at in line if self._grid.get(at, number) != number), None)
+        """Return the first cell on a line of positions (row, column) that is not the given one."""
+        return next((self._grid[position] for position in line if self._grid.get(position, number) != number), None)
 
-    def has_neighbour(self, number: int, side: str, matches: Callable[[str], bool]) -> bool:
+    def has_neighbour(self, number: int, side: str, matches: Matcher) -> bool:
         """Return whether a cell has a matching one beside it on this side."""
         return any(matches(self.cells[other].text) for other in self.neighbours(side)[number])
 
-    def has_heading(self, side: str, matches: Callable[[str], bool]) -> list[bool]:
+    def has_heading(self, side: str, matches: Matcher) -> list[bool]:
         """Return whether each cell has a matching heading on this side.
 
         Its headings are the heading cells among all cells on the way to the edge or, if there are none, the cells at the edge.
         """
         beside = self.neighbours(side)
         count = len(self.cells)
-        met = [False] * count
-        matched = [False] * count
-        ended = [False] * count
+        passes_heading = [False] * count  # whether a heading cell is on the way from this cell to the edge
+        passes_match = [False] * count  # whether one that matches is
+        ends_in_match = [False] * count  # whether a cell at the edge matches
+        # From the edge inwards, so that the cells beside each one are done before it.
         for number in sorted(range(count), key=lambda n: self.cells[n].top if side == "up" else self.cells[n].left):
             for other in beside[number]:
                 cell = self.cells[other]
                 fits = matches(cell.text)
-                met[number] |= cell.is_heading or met[other]
-                matched[number] |= (cell.is_heading and fits) or matched[other]
-                ended[number] |= ended[other] if beside[other] else fits
-        return [right if any_heading else end for any_heading, right, end in zip(met, matched, ended, strict=True)]
+                passes_heading[number] |= cell.is_heading or passes_heading[other]
+                passes_match[number] |= (cell.is_heading and fits) or passes_match[other]
+                ends_in_match[number] |= ends_in_match[other] if beside[other] else fits
+        return [passes_match[number] if passes_heading[number] else ends_in_match[number] for number in range(count)]
 
 
 def _markdown_tables(output: str, budget: _Budget) -> Iterator[_Table]:
@@ -275,13 +304,16 @@ def _markdown_tables(output: str, budget: _Budget) -> Iterator[_Table]:
             run.append(line)
             continue
         if len(run) > 1 and (rows := list(_markdown_rows(run))):
-            yield _Table(
-                [[(text, not row or not n, 1, 1) for n, text in enumerate(r)] for row, r in enumerate(rows)], budget
-            )
+            cells = [
+                [_UnplacedCell(text, row == 0 or column == 0, 1, 1) for column, text in enumerate(texts)]
+                for row, texts in enumerate(rows)
+            ]
+            yield _Table(cells, budget)
         run = []
 
 
 def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the texts of the cells of each line, without lines such as `|---|:-:|`."""
     bare = (line.replace("|", "").strip() for line in lines)
     separator = next((number for number, text in enumerate(bare) if text and not text.strip("- :")), None)
     for number, line in enumerate(lines):
@@ -308,7 +340,12 @@ def _html_tables(output: str, budget: _Budget) -> Iterator[_Table]:
     for rows in reader.tables:
         placed = [
             [
-                (cell.text(reader.text), cell.is_heading, _span(cell.rows, len(rows) - number), _span(cell.columns, 1))
+                _UnplacedCell(
+                    cell.text(reader.text),
+                    cell.is_heading,
+                    _span(cell.rows, if_zero=len(rows) - number),  # to the end of the table
+                    _span(cell.columns, if_zero=1),
+                )
                 for cell in row
             ]
             for number, row in enumerate(rows)
@@ -319,18 +356,33 @@ def _html_tables(output: str, budget: _Budget) -> Iterator[_Table]:
 
 @dataclass
 class _HtmlCell:
+    """A cell of a table in HTML, whose text is `page[start:end]` of the page's text."""
+
     is_heading: bool
-    rows: Any  # the attributes rowspan and colspan
-    columns: Any
-    start: int  # of its text in the text of the page
-    end: int = 0
+    rows: Any  # the attribute rowspan, which may be anything
+    columns: Any  # the attribute colspan
+    start: int
+    end: int = 0  # set when the cell is closed
 
     def text(self, page: str) -> str:
+        """Return the text of the cell, given that of the page."""
         return page[self.start : min(self.end, self.start + MAX_CELL)].strip()
 
 
+class _OpenElement(NamedTuple):
+    """An element whose children are being read."""
+
+    element: Any  # a Tag of BeautifulSoup
+    children: Iterator[Any]
+    close: Callable[[], None] | None  # to be called after the last child
+    row: "list[_HtmlCell]"  # the table row around the children
+
+
 class _HtmlReader:
-    """Read all tables in one pass, because outputs that repeat themselves nest thousands of cells."""
+    """Read all tables of a page in one pass, because outputs that repeat themselves nest thousands of cells.
+
+    `tables` has the cells of each table by rows, and `text` is the text of the page.
+    """
 
     def __init__(self, soup: Any) -> None:
         self.tables: list[list[list[_HtmlCell]]] = []
@@ -345,42 +397,42 @@ class _HtmlReader:
         self._length += len(text)
 
     def _read(self, soup: Any) -> None:
+        """Visit all elements without recursion, which deeply nested outputs would exhaust."""
         from bs4 import Tag
         from bs4.element import CData, NavigableString
 
         heads = 0  # how many thead are around the current element
-        row: list[_HtmlCell] = []
-        path: list[tuple[Any, Iterator[Any], Callable[[], None] | None, list[_HtmlCell]]] = []
-        path.append((soup, iter(soup.contents), None, row))
+        path = [_OpenElement(soup, iter(soup.contents), None, [])]
         while path:
-            element, children, leave, row = path[-1]
-            child = next(children, None)
+            current = path[-1]
+            child = next(current.children, None)
             if child is None:
-                if leave:
-                    leave()
-                heads -= element.name == "thead"
+                if current.close:
+                    current.close()
+                heads -= current.element.name == "thead"
                 path.pop()
             elif isinstance(child, Tag):
-                own, ending = row, None
+                row = current.row
+                close: Callable[[], None] | None = None
                 if child.name == "table" and len(self.tables) < MAX_TABLES and len(self._open) < MAX_NESTED:
                     table: list[list[_HtmlCell]] = []
                     self.tables.append(table)
                     self._open.append(table)
-                    ending = self._close_table
+                    close = self._close_table
                 elif child.name == "tr":
-                    own = []
+                    row = []
                     for table in self._open:
-                        table.append(own)
-                elif child.name in ("th", "td") and element.name == "tr":
+                        table.append(row)
+                elif child.name in ("th", "td") and current.element.name == "tr":
                     is_heading = child.name == "th" or heads > 0
                     cell = _HtmlCell(is_heading, child.get("rowspan"), child.get("colspan"), self._length)
                     row.append(cell)
-                    ending = partial(self._close_cell, cell)
+                    close = partial(self._close_cell, cell)
                 elif child.name == "br":
                     self._add("\n")
                 heads += child.name == "thead"
-                path.append((child, iter(child.contents), ending, own))
-            elif type(child) in (NavigableString, CData):
+                path.append(_OpenElement(child, iter(child.contents), close, row))
+            elif type(child) in (NavigableString, CData):  # not comments, which are of subclasses
                 self._add(str(child))
 
     def _close_table(self) -> None:
@@ -391,7 +443,7 @@ class _HtmlReader:
 
 
 def _span(value: Any, if_zero: int) -> int:
-    """Return how many rows or columns a cell covers. `if_zero` is the meaning of 0."""
+    """Return how many rows or columns a cell covers, given its attribute. `if_zero` is the meaning of 0."""
     if str(value).strip() == "0":
         return if_zero
     try:
