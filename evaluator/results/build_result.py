@@ -1,4 +1,11 @@
-"""Build the public result record from scored answers: percentages with 4 decimals, milliseconds with 3."""
+"""Build the public record of an evaluation, an `EvalResult`, from its scored answers.
+
+`evaluate` calls `build_result` at the end of a run. `scored_fields` computes the fields that depend on the scores alone; an
+erratum and the check of a revealed test set compute those again from stored answers.
+
+Scores are published in percent with at most 4 decimals (`rounding.py` decides on fewer), times in seconds or, in fields
+that end in `_ms`, in milliseconds.
+"""
 
 import time
 from collections import Counter
@@ -38,23 +45,26 @@ from submissions.records.result import (
     ResultConfig,
 )
 
-# Keys of the environment that are published.
+# Keys of the environment, as the inference process reports it, that are published.
 ENVIRONMENT = ("python", *LIBRARIES, "server_version", "server_context", "image_processor", "sandbox", "cgroup")
+MAX_API_MODEL = 200  # characters of the model names that a server reported, joined
 
 
 def round_measures(result: EvalResult) -> EvalResult:
-    """Return a copy of the result whose measures have two significant digits.
+    """Return a copy of the result whose times, token counts and memory have two significant digits. Scores stay.
 
     Approved custom code runs in the process that measures and could encode information in further digits
-    (docs/security.md).
+    (docs/security.md). `inputs` is left out for the same reason.
     """
 
     def rounded(record: BaseModel | None, *names: str) -> dict[str, Any] | None:
-        values = record.model_dump() if record else None
-        return values and {**values, **{name: _two_digits(values[name]) for name in names}}
+        if record is None:
+            return None
+        values = record.model_dump()
+        return values | {name: _two_digits(values[name]) for name in names}
 
     return result.evolve(
-        config={**result.config.model_dump(), "batch_size": _two_digits(result.config.batch_size)},
+        config=rounded(result.config, "batch_size"),
         latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms", "gpu_memory_gb"),
         reasoning=rounded(result.reasoning, "tokens_mean", "tokens_per_right"),
         cost=rounded(result.cost, "prompt_tokens", "completion_tokens", "device_seconds", "total"),
@@ -64,6 +74,7 @@ def round_measures(result: EvalResult) -> EvalResult:
 
 
 def _two_digits(value: float | None) -> float | None:
+    """Return a number with two significant digits and its own type: 1234 -> 1200, 0.0567 -> 0.057."""
     return None if value is None else type(value)(float(f"{value:.2g}"))
 
 
@@ -79,14 +90,19 @@ def build_result(
 ) -> EvalResult:
     """Return the public record of a scored evaluation.
 
-    `gpu_memory` is the peak of one question at a time in bytes, or None if it is unknown or no GPU was used.
+    Args:
+        items: the items that were asked, in the order of `scored.scores`
+        environment: library versions, hardware, batch size and parameters, as the inference process reports them
+        invariance: how many answers changed when they were asked one at a time, or None if that was not measured
+        worker: the name of the worker, which makes the result "verified"; None for a run by hand, which is "reported"
+        gpu_memory: peak in bytes while asking one question at a time, or None if it is unknown or no GPU was used
     """
+    benchmark = task.benchmark
+    name = benchmark.name
     scores = scored.scores
+    n = len(scores)
     answers = list(scored.answers.values())
     singly = list(scored.singly.values())
-    name = task.benchmark.name
-    n = len(scores)
-    benchmark = task.benchmark
     reasoning = _reasoning(benchmark, scores, answers)
     provenance = Provenance(kind="reported", source="python -m evaluator run")
     if worker:
@@ -108,7 +124,7 @@ def build_result(
         generation=_generation(task, answers, reasons=bool(reasoning)),
         reasoning=reasoning,
         cost=_cost(task, [*answers, *singly]),
-        environment={k: str(v) for k, v in environment.items() if k in ENVIRONMENT},
+        environment={key: str(value) for key, value in environment.items() if key in ENVIRONMENT},
         provenance=provenance,
         reproduce=reproduce(task),
     )
@@ -141,42 +157,50 @@ def _config(task: Task, answers: Sequence[Answer], environment: Mapping[str, Any
     changes: dict[str, Any] = {"engine": "api"}
     if api.spawn:
         changes["server"] = server_name(api.spawn)
-    if not _known_precision(api):
+    if not _sets_precision(api):
         changes["model_dtype"] = None
-    if task.remote:  # a server started here uses the model folder; of another one the weights are unknown
+    if task.remote:  # a server that was not started here may have any weights
         changes |= {"model_sha": None, "api_model": _api_model(answers)}
     return config.evolve(**changes)
 
 
 def _published_invariance(benchmark: Benchmark, invariance: BatchInvariance | None, n: int) -> BatchInvariance | None:
-    """Leave out the number of changed scores if results are coarse. A model could answer some questions in two ways."""
+    """Return the invariance without the number of changed scores, if results over `n` items are coarse.
+
+    A model that answers some questions in one way in batches and in another way alone would learn from that number which
+    of the two ways is right.
+    """
     if invariance is None or not Rounding(benchmark, n).is_coarse:
         return invariance
     return invariance.evolve(scores_changed=None)
 
 
 def scored_fields(benchmark: Benchmark, items: Sequence[Item], scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the fields of a result that follow from its items and their scores alone."""
+    """Return the fields of an EvalResult that follow from its items and their scores alone, rounded for publication.
+
+    The keys are `results`, `intervals`, `standard_errors`, `breakdown` and `answers`. `items` and `scores` have the same
+    order and at least one element.
+    """
     rounding = Rounding(benchmark, len(scores))
     shares = benchmark.aggregate(scores)
     totals = {name: rounding.total(name, share) for name, share in shares.items()}
     means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in shares]
-    means = [name for name in means if rounding.publishes_errors_of(name)]
-    errors = {name: _standard_error(rounding, name, scores) for name in means}
-    parts = {axis: _breakdown(rounding, axis, items, scores) for axis in items[0].buckets}
-    published = {axis: buckets for axis, buckets in parts.items() if buckets}
+    with_errors = [name for name in means if rounding.publishes_errors_of(name)]
+    errors = {name: _standard_error(rounding, name, scores) for name in with_errors}
+    breakdowns = {axis: _breakdown(rounding, axis, items, scores) for axis in items[0].buckets}
+    published = {axis: buckets for axis, buckets in breakdowns.items() if buckets}
     statuses = Counter(score.status for score in scores)
     return {
-        "results": {benchmark.name: _known(totals)},
-        "intervals": {name: _interval(rounding, name, items, scores) for name in means},
-        "standard_errors": _known(errors),
+        "results": {benchmark.name: _without_none(totals)},
+        "intervals": {name: _interval(rounding, name, items, scores) for name in with_errors},
+        "standard_errors": _without_none(errors),
         "breakdown": published | _histogram(benchmark, scores),
         "answers": AnswerCounts.model_validate(statuses),
     }
 
 
-def _known(values: Mapping[str, float | None]) -> dict[str, float]:
-    """Return the values that are published."""
+def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the values that are published, which are those that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -186,7 +210,8 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
     if not tokens:
         return None
     name = benchmark.item_metric.name
-    right = round(sum(s.values[name] for s in scores)) * len(answers) / len(scores)
+    answers_per_item = len(answers) / len(scores)  # several for items that are asked in rotations
+    right = round(sum(score.values[name] for score in scores)) * answers_per_item
     return Reasoning(
         tokens_mean=round(sum(tokens) / len(answers), 1),
         tokens_per_right=round(sum(tokens) / right, 1) if right else None,
@@ -195,19 +220,26 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
 
 
 def _weights(task: Task) -> Literal["open", "closed"] | None:
-    """Return whether the weights are open, or None if a server that this board does not know has them."""
+    """Return whether the weights are public, or None if a remote server has them and nobody has said so.
+
+    `request.api` is set for a model that the operator offers behind an API, whose weights are not public.
+    """
     if task.request.api:
         return "closed"
     return None if task.remote else "open"
 
 
 def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Generation | None:
-    """Return how answers were generated, or None if the engine generates none."""
+    """Return how answers were generated, or None if the engine generates no text (it extracts a span of the page).
+
+    `reasons` is whether any answer contains reasoning.
+    """
     if not ENGINES[task.request.engine].generates:
         return None
     decoding: Decoding = task.options.decoding
-    if any(a.sampled for a in answers):
-        decoding = "provider"
+    if any(answer.sampled for answer in answers):
+        decoding = "provider"  # the server does not accept a temperature, so its provider decides how it samples
+    # The generation config of the model's repository is not read by a remote server, and kept whole by "repository".
     keeps_settings = task.remote or task.options.decoding == "repository"
     return Generation(
         decoding=decoding,
@@ -218,46 +250,54 @@ def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Gene
 
 
 def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
-    """Return the tokens, device time and price of the answers, or None if a remote server does not report its tokens."""
-    asked = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
-    prompt = sum(p for p, _ in asked)
-    completion = sum(c for _, c in asked)
-    tokens = {"prompt_tokens": prompt, "completion_tokens": completion} if asked else {}
+    """Return the tokens, device time and price of the answers, or None if a remote server does not report its tokens.
+
+    A remote server is priced per million tokens, this machine per hour. The total is None if no price is set.
+    """
+    counted = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
+    prompt_tokens = sum(prompt for prompt, _ in counted)
+    completion_tokens = sum(completion for _, completion in counted)
+    tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens} if counted else {}
     if task.remote:
-        prices = task.options.api.prices if task.options.api else (0.0, 0.0)
-        if not asked:
+        if not counted:
             return None
-        total = round((prompt * prices[0] + completion * prices[1]) / 1e6, 6) if any(prices) else None
+        input_price, output_price = task.options.api.prices if task.options.api else (0.0, 0.0)
+        total = None
+        if input_price or output_price:
+            total = round((prompt_tokens * input_price + completion_tokens * output_price) / 1e6, 6)
         return Cost(**tokens, total=total)
     used = visible_devices() if task.devices is None else task.devices
-    seconds = sum(a.seconds for a in answers)
-    devices = len(used) or 1
-    price = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
-    return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=price)
+    devices = len(used) or 1  # without a GPU, the CPU is the device
+    seconds = sum(answer.seconds for answer in answers)
+    total = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
+    return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=total)
 
 
 def _api_model(answers: Sequence[Answer]) -> str | None:
     """Return the name of the model that the server reports, or all of them if it changed during the run."""
-    names = sorted({a.model for a in answers if a.model})
-    return ", ".join(names)[:200] or None
+    names = sorted({answer.model for answer in answers if answer.model})
+    return ", ".join(names)[:MAX_API_MODEL] or None
 
 
 def _reasoning_budget(task: Task) -> int:
     """Return the reasoning tokens allowed per answer: 0 if a remote server was not asked to reason."""
-    return 0 if task.remote and not task.options.asks_for_reasoning else task.options.max_reasoning_tokens
+    if task.remote and not task.options.asks_for_reasoning:
+        return 0
+    return task.options.max_reasoning_tokens
 
 
-def _known_precision(api: ApiOptions) -> bool:
+def _sets_precision(api: ApiOptions) -> bool:
+    """Return whether the server is started here by a command that contains the precision, so that it is known."""
     return api.spawn is not None and "{precision}" in api.spawn
 
 
 def _inputs(answers: Sequence[Answer]) -> Inputs:
-    visual = [a.visual_tokens for a in answers if a.visual_tokens is not None]
-    mean = round(_mean(visual), 1) if visual else None
+    """Return how images and pages were presented to the model."""
+    visual_tokens = [answer.visual_tokens for answer in answers if answer.visual_tokens is not None]
     return Inputs(
-        visual_tokens_mean=mean,
-        resized=sum(a.resize is not None and a.resize < 1 for a in answers),
-        windowed=sum(a.windows is not None for a in answers),
+        visual_tokens_mean=round(sum(visual_tokens) / len(visual_tokens), 1) if visual_tokens else None,
+        resized=sum(answer.resize is not None and answer.resize < 1 for answer in answers),
+        windowed=sum(answer.windows is not None for answer in answers),
     )
 
 
@@ -266,51 +306,45 @@ def _breakdown(rounding: Rounding, axis: str, items: Sequence[Item], scores: Seq
     by_bucket: dict[str, list[Score]] = {}
     for item, score in zip(items, scores, strict=True):
         by_bucket.setdefault(item.buckets[axis], []).append(score)
-    buckets = {bucket: _bucket(rounding, part) for bucket, part in sorted(by_bucket.items())}
+    buckets = {name: _bucket(rounding, bucket_scores) for name, bucket_scores in sorted(by_bucket.items())}
     return buckets if any(bucket.scores for bucket in buckets.values()) else {}
 
 
 def _bucket(rounding: Rounding, scores: Sequence[Score]) -> Bucket:
+    """Return the number of items in a bucket and those of its scores that are published."""
     n = len(scores)
     shares = rounding.benchmark.aggregate(scores)
     values = {name: rounding.part(name, share, n) for name, share in shares.items()}
-    return Bucket(n=n, scores=_known(values))
+    return Bucket(n=n, scores=_without_none(values))
 
 
 def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
+    """Return the counts of each kind of answer as one more axis of the breakdown, or an empty dict."""
     axis = benchmark.card.histogram
-    counts = benchmark.histogram(scores)
-    return {axis.name: {kind: Bucket(n=n) for kind, n in counts.items()}} if axis else {}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    if axis is None:
+        return {}
+    return {axis.name: {kind: Bucket(n=n) for kind, n in benchmark.histogram(scores).items()}}
 
 
 def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Sequence[Score]) -> tuple[float, float]:
     """Return the 95 % interval of a mean metric, in percent, over the items that have this metric."""
-    known = [
-        (s.values[metric], item.cluster, s.weights.get(metric, 1))
-        for s, item in zip(scores, items, strict=True)
-        if metric in s.values
-    ]
-    values, clusters, weights = zip(*known, strict=True)
-    low, high = mean_interval(values, clusters, rounding.benchmark.metric(metric).lowest / 100, weights)
+    having_metric = [(score, item) for score, item in zip(scores, items, strict=True) if metric in score.values]
+    values = [score.values[metric] for score, _ in having_metric]
+    weights = [score.weights.get(metric, 1) for score, _ in having_metric]
+    clusters = [item.cluster for _, item in having_metric]
+    lowest = rounding.benchmark.metric(metric).lowest / 100  # from percent
+    low, high = mean_interval(values, clusters, lowest, weights)
     return rounding.interval(low, high)
 
 
 def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
     """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published."""
-    known = [s for s in scores if metric in s.values]
-    values = [s.values[metric] for s in known]
-    weights = [s.weights.get(metric, 1) for s in known]
+    having_metric = [score for score in scores if metric in score.values]
+    values = [score.values[metric] for score in having_metric]
+    weights = [score.weights.get(metric, 1) for score in having_metric]
     if len(values) < 2 or len(set(values)) == 1:
         return None  # equal scores do not mean that another set of questions would give the same ones
     error = weighted_variance(values, weights) ** 0.5
     if set(values) <= {0.0, 1.0}:
         return percent(error)  # it follows from the mean and reveals nothing more
     return None if rounding.is_coarse else percent(error, rounding.steps)
-
-
-def _ms(seconds: float) -> float:
-    return round(1000 * seconds, 3)
