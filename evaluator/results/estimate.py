@@ -1,9 +1,12 @@
 """Estimate the time of an evaluation from the device's arithmetic and memory speed, corrected by past runs of this board.
 
+`python -m evaluator estimate` calls `estimate` for each benchmark.
+
 A question costs the arithmetic of its prompt once, and one pass over the weights for each new token. A batch shares that pass
 (Pope et al. 2022, "Efficiently Scaling Transformer Inference", sections 2 and 3.3).
 """
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,12 +15,17 @@ from evaluator.benchmarks import BENCHMARKS
 from submissions.hub_models.model_facts import memory_needed
 from submissions.records.result import EvalResult
 
+# Assumptions about a run. The median of past runs corrects the time of answering, but not that of loading.
 EFFICIENCY = 0.35  # share of the peak FLOPS that prompts reach
 LOAD_SPEED = 1e9  # bytes per second from disk to device
 ITEM_OVERHEAD_S = 0.01  # seconds to decode an item's image and to store its answer
-BATCH_SIZE = 32
-LATENCY_SAMPLES = 100
+BATCH_SIZE = 32  # questions
+LATENCY_SAMPLES = 100  # questions that are asked again one at a time, as many as `Task.latency_samples`
 REASONING_TOKENS = 1500  # per answer of a model that reasons
+FLOPS_PER_PARAM = 2  # a multiplication and an addition for each token
+
+MIN_RUNS_FOR_ERROR = 3  # past runs; fewer say nothing of how far an estimate may be off
+ERROR_QUANTILE = 0.9  # share of past runs that agree with the estimate within its error
 
 
 @dataclass(frozen=True)
@@ -45,10 +53,12 @@ DEVICES = (
 
 @dataclass(frozen=True)
 class Estimate:
+    """The estimated time of one evaluation."""
+
     benchmark: str
-    devices: int
+    devices: int  # as many as the weights need
     seconds: float  # from the start to the result
-    error: float | None  # nine of ten past runs took at most this many times longer or shorter
+    error: float | None  # see `error_factor`
     runs: int  # past runs that the estimate was corrected by
 
     @property
@@ -57,23 +67,32 @@ class Estimate:
 
 
 def device_named(name: str) -> DeviceSpeed | None:
-    """Return the device whose name is a word of `name`, or None if it is unknown.
+    """Return the device whose name is a word of `name`, as its driver reports it, or None if it is unknown.
 
-    For example, `NVIDIA A100-SXM4-80GB` is an A100. A CPU is named by its processor and cores, `… × 16`.
+    For example, `NVIDIA A100-SXM4-80GB` is an A100. A name with `×`, such as `AMD EPYC 9B14 × 16`, is a processor with its
+    number of cores, so the device is the CPU.
     """
-    words = ("CPU" if " × " in name else name).upper().replace("-", " ").split()
+    is_cpu = " × " in name
+    words = ["CPU"] if is_cpu else name.upper().replace("-", " ").split()
     return next((device for device in DEVICES if device.name in words), None)
 
 
 def answer_seconds(
     params: int, weight_bytes: int, benchmark: str, device: DeviceSpeed, devices: int, *, reasons: bool, batch: int
 ) -> float:
-    """Return the seconds of one question that is asked in batches of `batch`, before the correction by past runs."""
+    """Return the seconds of one question that is asked in batches of `batch`, before the correction by past runs.
+
+    `weight_bytes` is the size of the weights in the precision that they are run in, `reasons` whether the model reasons.
+    """
     bench = BENCHMARKS[benchmark]
-    new = bench.answer_tokens + (REASONING_TOKENS if reasons else 0)
-    arithmetic = 2 * params * bench.prompt_tokens / (EFFICIENCY * device.flops * devices)
-    step = max(weight_bytes / (device.bandwidth * devices), 2 * params * batch / (EFFICIENCY * device.flops * devices))
-    return arithmetic + new * step / batch + ITEM_OVERHEAD_S
+    new_tokens = bench.answer_tokens + (REASONING_TOKENS if reasons else 0)
+    flops = EFFICIENCY * device.flops * devices
+    prefill = FLOPS_PER_PARAM * params * bench.prompt_tokens / flops
+    # One token for each question of the batch takes the reading of all weights or the arithmetic, whichever is slower.
+    reading = weight_bytes / (device.bandwidth * devices)
+    arithmetic = FLOPS_PER_PARAM * params * batch / flops
+    decoding = new_tokens * max(reading, arithmetic) / batch
+    return prefill + decoding + ITEM_OVERHEAD_S
 
 
 def estimate(
@@ -87,48 +106,67 @@ def estimate(
 ) -> Estimate:
     """Estimate the evaluation of a model on a benchmark.
 
-    `weight_bytes` is the size of the weights in the precision that they are run in. `past` are earlier results that the
-    estimate is corrected by.
+    `weight_bytes` is the size of the weights in the precision that they are run in. `past` are earlier results, of which
+    those of the same benchmark on the same kind of device correct the estimate by the median of their `past_ratios`.
     """
-    needed = memory_needed(None, "bfloat16", weight_bytes) or 0
-    devices = max(1, -(-needed // device.memory))
+    memory = memory_needed(None, "bfloat16", weight_bytes) or 0  # without parameters, the precision is not used
+    devices = max(1, math.ceil(memory / device.memory))
 
     def seconds(batch: int) -> float:
         return answer_seconds(params, weight_bytes, benchmark, device, devices, reasons=reasons, batch=batch)
 
     ratios = past_ratios(past, benchmark, device)
     factor = statistics.median(ratios) if ratios else 1.0
+    loading = weight_bytes / LOAD_SPEED
     answering = BENCHMARKS[benchmark].card.n * seconds(BATCH_SIZE) + LATENCY_SAMPLES * seconds(1)
     return Estimate(
-        benchmark, devices, weight_bytes / LOAD_SPEED + factor * answering, error_factor(ratios, factor), len(ratios)
+        benchmark=benchmark,
+        devices=devices,
+        seconds=loading + factor * answering,
+        error=error_factor(ratios, factor),
+        runs=len(ratios),
     )
 
 
 def past_ratios(past: Iterable[EvalResult], benchmark: str, device: DeviceSpeed) -> list[float]:
-    """Return measured seconds divided by estimated seconds, for each past run of the benchmark on such a device."""
+    """Return measured seconds divided by estimated seconds, for each past run of the benchmark on such a device.
+
+    Runs on other devices, and those of which the time or the size of the model is unknown, are skipped.
+    """
     ratios = []
     for result in past:
-        known = device_named((result.latency and result.latency.hardware) or "")
-        taken = result.total_evaluation_time_seconds
+        hardware = result.latency.hardware if result.latency else None
+        measured = result.total_evaluation_time_seconds
         params = result.config.params
-        if result.benchmark != benchmark or known != device or not taken or not params or not result.dataset.n:
+        if result.benchmark != benchmark or device_named(hardware or "") != device:
             continue
-        devices = (result.cost.devices if result.cost else None) or 1
-        reasons = result.reasoning is not None
-        one = answer_seconds(
-            params, _weight_bytes(result, params), benchmark, device, devices, reasons=reasons, batch=BATCH_SIZE
+        if not measured or not params or not result.dataset.n:
+            continue
+        estimated = answer_seconds(
+            params,
+            _weight_bytes(result, params),
+            benchmark,
+            device,
+            devices=(result.cost.devices if result.cost else None) or 1,
+            reasons=result.reasoning is not None,
+            batch=BATCH_SIZE,
         )
-        ratios.append(taken / (result.dataset.n * one))
+        ratios.append(measured / (result.dataset.n * estimated))
     return ratios
 
 
 def _weight_bytes(result: EvalResult, params: int) -> int:
+    """Return about how many bytes the weights of a past run had. Quantised weights count as 16 bits each."""
     return params * (4 if result.config.model_dtype == "float32" else 2)
 
 
 def error_factor(ratios: Sequence[float], factor: float) -> float | None:
-    """Return the factor within which nine of ten ratios agree with `factor`, or None for fewer than three ratios."""
-    if len(ratios) < 3:
+    """Return how many times longer or shorter than the estimate nine of ten past runs took at most.
+
+    `ratios` are those of `past_ratios`, and `factor` is their median. For a factor of 2, the ratios 1, 2 and 6 are off by 2,
+    1 and 3 times. Return None for fewer than MIN_RUNS_FOR_ERROR ratios.
+    """
+    if len(ratios) < MIN_RUNS_FOR_ERROR:
         return None
     off = sorted(max(ratio / factor, factor / ratio) for ratio in ratios)
-    return off[min(len(off) - 1, int(0.9 * len(off)))]
+    return off[min(len(off) - 1, int(ERROR_QUANTILE * len(off)))]

@@ -1,5 +1,10 @@
-"""Evaluate a model on a benchmark: write prompts, run the inference process, score the answers, build the result."""
+"""Evaluate a model on a benchmark: write prompts, run the inference process, score the answers, build the result.
 
+The worker and `python -m evaluator run` call `evaluate` with a `Task` and its items. A launcher may split a run: workers on
+several machines call `answer_shard` first, and the one that calls `evaluate` has restored their answers to its job folder.
+"""
+
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +31,10 @@ BATCH_SIZE_DIVISOR = 8  # the next batch size is this many times smaller if batc
 
 @dataclass(frozen=True)
 class Evaluation:
-    result: EvalResult
-    details: Details
+    """The outcome of an evaluation."""
+
+    result: EvalResult  # public
+    details: Details  # the answers and scores of each item, for the private store
 
 
 def evaluate(
@@ -43,23 +50,39 @@ def evaluate(
     """Ask all items, score the answers and build the result.
 
     Continues an earlier run of the same job. If batching changes too many scores, all is asked again in smaller batches.
+
+    Args:
+        items: what `load_items` returned; all have the same number of prompts
+        dataset: the published description of the items' set
+        job_dir: folder of the job (see `job/folder.py`), which may have answers of an earlier run
+        on_progress: called with a stage, the number of answered prompts and their total
+        stop: set by the caller to end the run early
+        worker: name of the worker, or None for a run by hand, whose result counts as reported
+
     Raises EvaluationError if there is no result, EvaluationStopped once `stop` is set.
     """
-    asked = {item.id: prompts_of(task, item) for item in items}
-    prompts = [prompt for own in asked.values() for prompt in own]
-    sampled = evenly_spaced(items, -(-task.latency_samples // len(asked[items[0].id])))
-    sample_ids = frozenset(prompt.id for item in sampled for prompt in asked[item.id])
-    sampled_ids = [item.id for item in sampled]
-    prepare = partial(_prepare, task, job_dir, prompts, sample_ids)
+    prompts_by_item = {item.id: prompts_of(task, item) for item in items}
+    prompts = [prompt for item_prompts in prompts_by_item.values() for prompt in item_prompts]
+    prompts_per_item = len(prompts_by_item[items[0].id])
+    sampled_items = evenly_spaced(items, math.ceil(task.latency_samples / prompts_per_item))
+    sampled_item_ids = [item.id for item in sampled_items]
+    sampled_prompt_ids = frozenset(prompt.id for item_id in sampled_item_ids for prompt in prompts_by_item[item_id])
+    prepare = partial(_prepare, task, job_dir, prompts, sampled_prompt_ids)
     job = prepare()
-    ids = {key: [job.ids[prompt.id] for prompt in own] for key, own in asked.items()}
+    # A prompt's id in the job is a hash over everything its answer depends on; it does not depend on the batch size.
+    job_ids = {
+        item_id: [job.ids[prompt.id] for prompt in item_prompts] for item_id, item_prompts in prompts_by_item.items()
+    }
+    # Cached answers may have been generated in batches as large as those whose answers were discarded.
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
-    bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
-    elapsed = 0.0
+    items_to_score = [
+        replace(item, page=None, images=(), links=()) for item in items
+    ]  # scoring uses no pages or images
+    elapsed = 0.0  # seconds, measured outside of the sandbox; 0 if everything was answered by earlier runs
     while True:
         if answered < len(prompts) or not job.done_mark.exists():
-            elapsed = _ask(task, job, answered, len(sample_ids), on_progress, stop)
+            elapsed = _ask(task, job, answered, len(sampled_prompt_ids), on_progress, stop)
         on_progress("score", len(prompts), len(prompts))
         batch_size = int(job.environment()["batch_size"])
         # The batches of a remote server cannot be changed from here, and each answer costs money.
@@ -68,9 +91,9 @@ def evaluate(
             score_answers,
             job.folder,
             task.benchmark,
-            bare,
-            ids,
-            sampled_ids,
+            items_to_score,
+            job_ids,
+            sampled_item_ids,
             elapsed,
             max_changes,
             task.cache,
@@ -79,10 +102,10 @@ def evaluate(
         if not scored.varies:
             break
         job.discard_answers(batch_size)
-        job = prepare()
+        job = prepare()  # with a smaller batch size
         answered = 0
-    by_item = [[scored.answers[prompt_id] for prompt_id in ids[item.id]] for item in items]
-    details = _details(items, by_item, scored.scores)
+    answers_by_item = [[scored.answers[prompt_id] for prompt_id in job_ids[item.id]] for item in items]
+    details = _details(items, answers_by_item, scored.scores)
     if failed := sum(score.status == "infra_error" for score in scored.scores):
         raise IncompleteRunError(
             _incomplete_message(job, failed, len(items)), details, uses_server=task.options.api is not None
@@ -93,9 +116,11 @@ def evaluate(
     result = build_result(
         task, items, scored, dataset, job.environment(), invariance, worker, gpu_memory=job.peak_gpu_memory()
     )
-    if task.benchmark.drawn:  # its answers are published when its seed is
+    if task.benchmark.drawn:  # its answers are published together with its seed, and can then be checked by this hash
         result = result.evolve(answers_sha256=answers_hash(answer_rows(details)))
-    return Evaluation(round_measures(result) if task.request.custom_code else result, details)
+    if task.request.custom_code:
+        result = round_measures(result)
+    return Evaluation(result, details)
 
 
 def answer_shard(
@@ -106,11 +131,12 @@ def answer_shard(
     on_progress: OnProgress = lambda *_: None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Ask the questions of a shard, without latency samples, which belong to the run over the whole set.
+    """Ask the items of a shard, without scoring them. Their answers stay in `job_dir`.
 
-    Raises the same errors as `evaluate`.
+    No latency samples are asked: those belong to the run over the whole set. Raises the same errors as `evaluate`.
     """
-    job = _prepare(task, job_dir, [prompt for item in items for prompt in prompts_of(task, item)], frozenset())
+    prompts = [prompt for item in items for prompt in prompts_of(task, item)]
+    job = _prepare(task, job_dir, prompts, frozenset())
     answered = run_limited(count_answers, job.folder, None, stop=stop)
     if answered < len(job.ids):
         _ask(task, job, answered, 0, on_progress, stop)
@@ -119,26 +145,33 @@ def answer_shard(
 def _ask(
     task: Task, job: Job, answered: int, latency_samples: int, on_progress: OnProgress, stop: threading.Event | None
 ) -> float:
-    sandbox = task.sandbox and not task.remote
+    """Run the inference process until all prompts are answered. Return the seconds that asking took."""
+    sandbox = task.sandbox and not task.remote  # a remote API runs no model on this host
     return run_inference(
         job, answered, len(job.ids), latency_samples, on_progress, stop, sandbox=sandbox, devices=task.devices
     )
 
 
-def _prepare(task: Task, job_dir: Path, prompts: Sequence[Prompt], sample_ids: frozenset[str]) -> Job:
-    discarded = Job(job_dir).discarded_batch_sizes()
+def _prepare(task: Task, job_dir: Path, prompts: Sequence[Prompt], sampled_prompt_ids: frozenset[str]) -> Job:
+    """Write or update the job folder, with a smaller batch size if answers in larger batches were discarded.
+
+    `sampled_prompt_ids` are the ids of the latency samples, which are asked again one at a time.
+    """
+    batch_size = task.options.batch_size
+    if discarded := Job(job_dir).discarded_batch_sizes():
+        batch_size = max(1, min(discarded) // BATCH_SIZE_DIVISOR)
     options = replace(
         task.options,
         engine=engine_location(task.options.engine),
         model=task.options.model.resolve(),
         adapter=task.options.adapter.resolve() if task.options.adapter else None,
-        batch_size=max(1, min(discarded) // BATCH_SIZE_DIVISOR) if discarded else task.options.batch_size,
+        batch_size=batch_size,
     )
     if options.api and options.api.spawn and options.decoding == "greedy":
         if task.sandbox:
             make_readable(options.model)  # the view below holds links, and making it readable would not follow them
         options = replace(options, model=greedy_view(options.model, job_dir.resolve() / "model"))
-    return Job.prepare(job_dir, options, prompts, sample_ids)
+    return Job.prepare(job_dir, options, prompts, sampled_prompt_ids)
 
 
 def _incomplete_message(job: Job, failed: int, total: int) -> str:
@@ -149,7 +182,11 @@ def _incomplete_message(job: Job, failed: int, total: int) -> str:
 
 
 def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores: Sequence[Score]) -> Details:
-    """Return the answers and scores of each item, which are private."""
+    """Return the answers and scores of each item, which are private.
+
+    A row is `{"id", "answers", "status"}` and one key for each metric. It also has `raw` (the whole outputs) if an output
+    is more than its answer, and `reasoned` if the model reasoned.
+    """
     details: Details = []
     for item, item_answers, score in zip(items, answers, scores, strict=True):
         raw = [answer.raw for answer in item_answers]
