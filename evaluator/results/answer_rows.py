@@ -1,4 +1,8 @@
-"""The answers of a result: their hash is published with it, they themselves once their test set is revealed."""
+"""Keep a result's answers in a form that can be hashed, published later and scored again.
+
+The hash of the answers to a drawn test set (ko-fresh) is published with each result. Once the set is revealed, the answers
+are published too: anybody can then compare their hash and score them again. Errata score stored answers again as well.
+"""
 
 import hashlib
 import json
@@ -12,22 +16,27 @@ from evaluator.core.errors import Details
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """The answer to an item, and what else its score depends on."""
+    """The answer to an item, and what else its score depends on. The names of the fields are public: they are hashed."""
 
-    id: str
+    id: str  # of the item
     answer: str  # without reasoning
     status: AnswerStatus
-    reasoned: bool
+    reasoned: bool  # whether the model reasoned: an empty answer after reasoning scores 0
 
 
 def answer_rows(details: Details) -> list[AnswerRow]:
     """Return the answers of an evaluation, sorted by id. Each item must have one prompt."""
-    rows = (AnswerRow(r["id"], r["answers"][0], r["status"], bool(r.get("reasoned"))) for r in details)
+    rows = [
+        AnswerRow(row["id"], row["answers"][0], row["status"], reasoned=bool(row.get("reasoned"))) for row in details
+    ]
     return sorted(rows, key=lambda row: row.id)
 
 
 def answers_hash(rows: Iterable[AnswerRow]) -> str:
-    """Return the SHA-256 of answers as JSON lines, sorted by id, each with its keys in alphabetical order."""
+    """Return the SHA-256 of answers as JSON lines, sorted by id, each with its keys in alphabetical order.
+
+    A line is `{"answer": "24명", "id": "7-a", "reasoned": false, "status": "ok"}` and a line feed, in UTF-8.
+    """
     digest = hashlib.sha256()
     for row in sorted(rows, key=lambda row: row.id):
         digest.update(f"{json.dumps(asdict(row), ensure_ascii=False, sort_keys=True)}\n".encode())
@@ -50,10 +59,12 @@ def score_details(benchmark: Benchmark, items: Sequence[Item], details: Details)
 
 
 def _scores(benchmark: Benchmark, items: Sequence[Item], answers: Mapping[str, Sequence[Answer]]) -> list[Score]:
-    given = [answers[item.id] for item in items]
-    scores = benchmark.score(items, given)
-    return [zero_if_unanswered(score, own) for score, own in zip(scores, given, strict=True)]
+    """Return the scores of items. `answers` maps their ids to the answers to their prompts, in the prompts' order."""
+    by_item = [answers[item.id] for item in items]
+    scores = benchmark.score(items, by_item)
+    return [zero_if_unanswered(score, item_answers) for score, item_answers in zip(scores, by_item, strict=True)]
 
 
 def _answer(item_id: str, text: str, status: AnswerStatus, reasoned: bool) -> Answer:
-    return Answer(item_id, text, status, 0.0, reasoning_tokens=0 if reasoned else None)
+    """Return a stored answer as scoring rules take it. It has no time; any number of reasoning tokens means "reasoned"."""
+    return Answer(item_id, text, status, seconds=0.0, reasoning_tokens=0 if reasoned else None)

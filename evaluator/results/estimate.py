@@ -2,8 +2,8 @@
 
 `python -m evaluator estimate` calls `estimate` for each benchmark.
 
-A question costs the arithmetic of its prompt once, and one pass over the weights for each new token. A batch shares that pass
-(Pope et al. 2022, "Efficiently Scaling Transformer Inference", sections 2 and 3.3).
+A question costs the arithmetic of its prompt once, and one pass over the weights for each new token. A batch shares that
+pass (Pope et al. 2022, "Efficiently Scaling Transformer Inference", sections 2 and 3.3).
 """
 
 import math

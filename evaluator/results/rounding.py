@@ -1,4 +1,8 @@
-"""Round the published scores, so that they do not tell which answers are right (docs/security.md)."""
+"""Round the published scores, so that they do not reveal which answers are right (docs/security.md).
+
+Somebody who submits many models with slightly different answers could otherwise compute the gold answers of a private test
+set from their scores. `build_result` rounds every score, interval and error here.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,19 +10,23 @@ from dataclasses import dataclass
 from evaluator.benchmarks.base import Benchmark
 
 # From this many items on, scores are published in steps of one item. More digits of a sum of unequal scores, such as F1,
-# would reveal which items they came from. A smaller set is a trial run.
+# would reveal which items they came from. A smaller set is a trial run, whose scores have all digits.
 ROUNDED_FROM = 100
+# For sets whose card has `coarse`. A part is a bucket of the breakdown, a point is 1 % of the maximum.
 SMALL_PART = 500  # items; scores of a smaller part reveal much about each of its items
-PART_STEP = 10.0  # points, for small parts of a set with `Card.coarse`
-INTERVAL_STEP = 1.0  # points, for the ends of intervals of such a set
+PART_STEP = 10.0  # points, for small parts
+INTERVAL_STEP = 1.0  # points, for the ends of intervals
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How the scores of a set of `n` items are published: exactly, in steps of one item, or coarsely.
+    """How the scores of a set of `n` items are published.
 
-    Coarse results have the headline in steps of one item, some other metrics in steps of whole points, and of the others only
-    those that do not depend on the gold answers.
+    There are three cases:
+    - Fewer than ROUNDED_FROM items: with all digits.
+    - Most sets: in steps of one item, as if each item were right or wrong.
+    - Coarse results, if the benchmark's card has `coarse`: the headline and metrics that do not depend on the gold answers in
+      steps of one item, metrics that `coarse` names in the steps that it names, no others.
     """
 
     benchmark: Benchmark
@@ -31,17 +39,21 @@ class Rounding:
 
     @property
     def is_coarse(self) -> bool:
+        """Whether the set is private with answers so short that candidates can be tried, and is not a trial run."""
         return self.benchmark.card.coarse is not None and self.n >= ROUNDED_FROM
 
     def total(self, metric: str, share: float) -> float | None:
-        """Return a metric over all items in percent, or None if it is not published."""
+        """Return a metric over all items in percent, or None if it is not published. `share` is from 0 to 1."""
         if not self._hides(metric):
             return percent(share, self.steps)
         step = (self.benchmark.card.coarse or {}).get(metric)
         return None if step is None else _nearest(share, step)
 
     def part(self, metric: str, share: float, n: int) -> float | None:
-        """Return a metric over a part of `n` items in percent, or None if it is not published."""
+        """Return a metric over a part of `n` items in percent, or None if it is not published.
+
+        Of coarse results, only the headline is published for parts, and only if the whole set is not small itself.
+        """
         if not self.is_coarse or not self.benchmark.metric(metric).needs_gold:
             return percent(share, n if self.steps else None)
         if metric != self.benchmark.card.headline or self.n < SMALL_PART:
@@ -49,11 +61,17 @@ class Rounding:
         return percent(share, n) if n >= SMALL_PART else _nearest(share, PART_STEP)
 
     def publishes_errors_of(self, metric: str) -> bool:
-        """Return whether the interval of a metric is published. Spread tells more of the answers than their mean."""
+        """Return whether the interval and standard error of a metric are published.
+
+        The spread of scores reveals more about single answers than their mean does.
+        """
         return not self._hides(metric)
 
     def _hides(self, metric: str) -> bool:
-        """Return whether the digits of a metric could reveal answers. Those of the headline are needed for the ranking."""
+        """Return whether the digits of a metric are hidden because they could reveal answers.
+
+        The digits of the headline are needed for the ranking.
+        """
         is_headline = metric == self.benchmark.card.headline
         return self.is_coarse and not is_headline and self.benchmark.metric(metric).needs_gold
 
@@ -67,9 +85,12 @@ class Rounding:
 
 
 def percent(share: float, steps: int | None = None) -> float:
-    """Return a share in percent, rounded to a multiple of 1/`steps` if `steps` is given."""
-    return round(100 * (round(share * steps) / steps if steps else share), 4)
+    """Return a share in percent, rounded to a multiple of 1/`steps` if `steps` is given: (0.4444, 5) -> 40.0."""
+    if steps:
+        share = round(share * steps) / steps
+    return round(100 * share, 4)
 
 
 def _nearest(share: float, step: float) -> float:
+    """Return a share in percent, rounded to a multiple of `step` points: (0.4444, 10.0) -> 40.0."""
     return round(step * round(100 * share / step), 4)

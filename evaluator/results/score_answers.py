@@ -1,8 +1,12 @@
-"""Functions that read, compare and score a model's answers. They run in the process of `evaluator.job.limited_process`."""
+"""Read, compare and score a model's answers.
+
+`evaluate` runs `count_answers` and `score_answers` through `run_limited`, because the answers are untrusted: a model decides
+how long they are and how slow they are to score. Everything here therefore runs in a process of its own, with limits on time
+and memory, and its arguments and results are pickled.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import ne
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark
@@ -14,27 +18,34 @@ from evaluator.job.limited_process import preload
 from submissions.records.result import BatchInvariance
 from submissions.texts.failure_codes import FailureCode
 
-preload(__name__)
+preload(__name__)  # so that a new process does not import this module and the scoring rules again
 
-MIN_TIME_SHARE = 0.4  # of the elapsed time, which answers must claim
-TIME_SLACK_S = 10.0  # seconds less than that share
+# The times that answers report must add up to at least this share of the measured time, minus the slack.
+MIN_TIME_SHARE = 0.4
+TIME_SLACK_S = 10.0
 
 
 @dataclass(frozen=True)
 class ScoredAnswers:
-    answers: dict[str, Answer]  # by the prompt's id in the job
+    """The answers of a finished job, with their scores. Keys are the ids of prompts in the job."""
+
+    answers: dict[str, Answer]  # asked in batches
     singly: dict[str, Answer]  # the latency samples, asked one at a time
     scores: list[Score]  # in the order of the items
-    invariance: BatchInvariance | None
-    varies: bool = False  # with the composition of batches, so that the answers are asked again
+    invariance: BatchInvariance | None  # None if no item was asked one at a time
+    varies: bool = False  # whether too many scores depend on the batches, so that all must be asked in smaller ones
 
 
 def count_answers(folder: Path, cache: Path | None) -> int:
-    """Return how many prompts of a job are answered, after copying matching answers of other jobs from the cache."""
+    """Return how many prompts of a job are answered, after copying matching answers of other jobs from the cache.
+
+    `folder` is the job's, `cache` that of the AnswerCache, or None to use no cache. Prompts without an answer because of an
+    infrastructure failure are not counted: they are asked again.
+    """
     job = Job(folder)
-    known = job.answers()
-    copied = AnswerCache(cache).fill(job, known) if cache else 0
-    return copied + sum(answer.status != "infra_error" for answer in known.values())
+    earlier = job.answers()
+    copied = AnswerCache(cache).fill(job, earlier) if cache else 0
+    return copied + sum(answer.status != "infra_error" for answer in earlier.values())
 
 
 def score_answers(
@@ -50,12 +61,16 @@ def score_answers(
     """Score a finished job, and keep its answers in a cache unless they vary.
 
     Args:
-        ids: the prompt ids of each item
+        folder: the job's folder
+        items: without pages and images, which scoring does not need
+        ids: item id → ids of its prompts in the job
         sampled: ids of the items that were also asked one at a time
         elapsed: seconds that asking took, as measured outside of the sandbox
         max_changes: answers vary if a larger share of scores, from 0 to 1, differs between batches and one at a time
+        cache: folder of the AnswerCache, or None to keep no answers
 
-    Raises EvaluationError if the files do not have the format that the engine writes, or report times that cannot be.
+    Raises EvaluationError if the files do not have the format that the engine writes, an answer is missing, or the reported
+    times are impossible.
     """
     job = Job(folder)
     answers = job.answers()
@@ -64,9 +79,10 @@ def score_answers(
     if missing := sum(prompt_id not in answers for item in items for prompt_id in ids[item.id]):
         raise EvaluationError(FailureCode.MODEL_ERROR, f"{missing} questions have no answer")
     by_item = [[answers[prompt_id] for prompt_id in ids[item.id]] for item in items]
-    scores = [zero_if_unanswered(s, given) for s, given in zip(benchmark.score(items, by_item), by_item, strict=True)]
-    chosen = set(sampled)
-    samples = [(item, ids[item.id]) for item in items if item.id in chosen]
+    scored = zip(benchmark.score(items, by_item), by_item, strict=True)
+    scores = [zero_if_unanswered(score, item_answers) for score, item_answers in scored]
+    sampled_ids = set(sampled)
+    samples = [(item, ids[item.id]) for item in items if item.id in sampled_ids]
     invariance = batch_invariance(benchmark, samples, answers, singly)
     varies = invariance is not None and (invariance.scores_changed or 0) > max_changes * invariance.n
     if cache and not varies:
@@ -77,12 +93,13 @@ def score_answers(
 def check_times(answers: Iterable[Answer], elapsed: float) -> None:
     """Check the answers' reported times, since a model's code can report any time.
 
-    Raises EvaluationError if they add up to much less than `elapsed`, the seconds measured outside of the sandbox. The
-    reported times do not include the warm-up and writing the answers.
+    Raises EvaluationError if they add up to much less than `elapsed`, the seconds measured outside of the sandbox. They may
+    be somewhat less, because they do not include the warm-up and the writing of answers. They may be more, because answers
+    of earlier runs are among them.
     """
-    claimed = sum(answer.seconds for answer in answers)
-    if claimed < MIN_TIME_SHARE * elapsed - TIME_SLACK_S:
-        message = f"the answers took {elapsed:.0f} s but report {claimed:.0f} s"
+    reported = sum(answer.seconds for answer in answers)
+    if reported < MIN_TIME_SHARE * elapsed - TIME_SLACK_S:
+        message = f"the answers took {elapsed:.0f} s but report {reported:.0f} s"
         raise EvaluationError(FailureCode.MODEL_ERROR, message)
 
 
@@ -94,7 +111,8 @@ def batch_invariance(
 ) -> BatchInvariance | None:
     """Return how many answers and scores differ between asking in batches and asking one at a time.
 
-    `samples` are items with the ids of their prompts. Return None if no item was asked one at a time.
+    `samples` are items with the ids of their prompts; an item counts if all of its prompts are in `singly`. Return None if
+    no item counts.
     """
     measured = [(item, ids) for item, ids in samples if singly.keys() >= set(ids)]
     if not measured:
@@ -102,12 +120,12 @@ def batch_invariance(
     items = [item for item, _ in measured]
     in_batches = [[answers[prompt_id] for prompt_id in ids] for _, ids in measured]
     one_by_one = [[singly[prompt_id] for prompt_id in ids] for _, ids in measured]
-    scores = benchmark.score(items, in_batches)
-    scores_alone = benchmark.score(items, one_by_one)
+    texts = zip(map(_texts, in_batches), map(_texts, one_by_one), strict=True)
+    scores = zip(benchmark.score(items, in_batches), benchmark.score(items, one_by_one), strict=True)
     return BatchInvariance(
         n=len(items),
-        answers_changed=sum(map(ne, map(_texts, in_batches), map(_texts, one_by_one))),
-        scores_changed=sum(one.values != alone.values for one, alone in zip(scores, scores_alone, strict=True)),
+        answers_changed=sum(batched != single for batched, single in texts),
+        scores_changed=sum(batched.values != single.values for batched, single in scores),
     )
 
 

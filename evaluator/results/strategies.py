@@ -1,6 +1,7 @@
 """Measure what an output that reads no picture earns: the same answer to every question, a dump, or an echo of the question.
 
-A headline that ranks models must not be had so (docs/scoring.md).
+Such an output must earn next to nothing under the headline that ranks models (docs/scoring.md). `python -m evaluator
+strategies` prints the best ones; a benchmark's card declares the result as a baseline of kind "constant".
 """
 
 import json
@@ -14,27 +15,28 @@ from submissions.config.paths import ASSETS
 
 @dataclass(frozen=True)
 class Strategy:
-    """A way to answer without looking."""
+    """A way to answer without looking at the picture."""
 
     name: str
-    text: str  # `{question}` stands for the question
+    text: str  # the output for every question; `{question}` stands for the question
 
     def output(self, question: str) -> str:
+        """Return the output for a question."""
         return self.text.replace("{question}", question)
 
 
 @dataclass(frozen=True)
 class Earned:
-    """What a strategy earns on a set."""
+    """The score that a strategy earns on a test set."""
 
     strategy: Strategy
     score: float  # the headline in percent
 
 
 def all_strategies() -> Iterator[Strategy]:
-    """Yield the strategies of assets/strategies.json, and dumps of numbers, years and letters."""
-    written = json.loads((ASSETS / "strategies.json").read_text(encoding="utf-8"))
-    yield from (Strategy(name, text) for name, text in written.items())
+    """Yield the strategies of assets/strategies.json, and dumps of numbers and years, which would be long in that file."""
+    texts_by_name = json.loads((ASSETS / "strategies.json").read_text(encoding="utf-8"))
+    yield from (Strategy(name, text) for name, text in texts_by_name.items())
     numbers = " ".join(map(str, range(1000)))
     yield Strategy("numbers from 0 to 999", numbers)
     yield Strategy("numbers from 0 to 999 in every description", f"[image]{numbers}[/image]" * 3)
@@ -44,15 +46,18 @@ def all_strategies() -> Iterator[Strategy]:
 def earned(
     benchmark: Benchmark, items: Sequence[Item], on_progress: Callable[[int, int], None] = lambda *_: None
 ) -> list[Earned]:
-    """Return what each strategy earns on the items of a benchmark, the best first."""
+    """Return what each strategy earns on the items of a benchmark, the best first.
+
+    `on_progress` is called with the number of measured strategies and of all.
+    """
     strategies = list(all_strategies())
-    found = []
+    results = []
     for number, strategy in enumerate(strategies, 1):
         answers = [
             [Answer(prompt.id, strategy.output(prompt.question), "ok", 0.0) for prompt in benchmark.prompts(item)]
             for item in items
         ]
         totals = benchmark.aggregate(benchmark.score(items, answers))
-        found.append(Earned(strategy, 100 * totals.get(benchmark.card.headline, 0.0)))
+        results.append(Earned(strategy, 100 * totals.get(benchmark.card.headline, 0.0)))
         on_progress(number, len(strategies))
-    return sorted(found, key=lambda one: -one.score)
+    return sorted(results, key=lambda result: -result.score)
