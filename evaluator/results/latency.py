@@ -1,4 +1,8 @@
-"""The latency of a result: mean, median (p50) and p95, by one of two protocols."""
+"""Compute the latency of a result: mean, median (p50) and p95, by one of two protocols.
+
+A benchmark's `latency_protocol` chooses: "single" times questions that are asked one at a time, "total" divides the time of
+the whole run by its questions, as the makers of KorQuAD 2.0 do.
+"""
 
 import math
 import statistics
@@ -20,16 +24,22 @@ def build_latency(
     environment: Mapping[str, Any],
     gpu_memory: int | None = None,
 ) -> Latency:
-    """Return the latency over the samples asked one at a time, and the GPU memory (bytes) that they needed at most.
+    """Return the latency over the samples asked one at a time, and the GPU memory that they needed at most.
 
     If the benchmark's protocol is "total", or there are no samples, the mean is over the whole run in batches. Number,
-    median and p95 are always of the questions asked singly, if there are any.
+    median and p95 are always of the questions asked one at a time, if there are any.
+
+    Args:
+        answers: of the whole run, asked in batches; at least one
+        singly: of the latency samples, asked one at a time
+        environment: what the inference process reports; `hardware` and `calibration_ms` are read
+        gpu_memory: in bytes, or None if it is unknown or no GPU was used
     """
-    single = [answer.seconds for answer in singly]
-    whole = [answer.seconds for answer in answers]
-    is_total = task.benchmark.latency_protocol == "total" or not single
-    mean = statistics.fmean(whole if is_total else single)
-    ordered = sorted(single or whole)
+    seconds_alone = [answer.seconds for answer in singly]
+    seconds_in_batches = [answer.seconds for answer in answers]
+    is_total = task.benchmark.latency_protocol == "total" or not seconds_alone
+    mean = statistics.fmean(seconds_in_batches if is_total else seconds_alone)
+    ordered = sorted(seconds_alone or seconds_in_batches)
     return Latency(
         protocol=TOTAL_PROTOCOL if is_total else SINGLE_PROTOCOL,
         n=len(ordered),

@@ -1,6 +1,7 @@
-"""Engine parity: ask the same questions with the built-in engine and with a server, and compare the answers.
+"""Ask the same questions with the built-in engine and with a model server, and compare the answers (engine parity).
 
-`python -m evaluator parity MODEL` asks evenly spaced questions of a benchmark both ways. Nothing is published.
+`python -m evaluator parity MODEL` asks evenly spaced questions of a benchmark both ways, so that an operator sees whether
+results of a server may be compared with others. Nothing is published.
 """
 
 from collections.abc import Sequence
@@ -21,9 +22,9 @@ SHOWN_CHARS = 40  # of an answer, before and after the first difference
 class Difference:
     """A question that the two engines answered differently."""
 
-    id: str
-    position: int  # of the first different character
-    built_in: str  # the answer from a little before that character on
+    id: str  # of the item
+    position: int  # of the first different character, from 0
+    built_in: str  # the part of the answer around that character
     served: str
 
 
@@ -46,30 +47,42 @@ class Parity:
 def parity(task: Task, served: Task, items: int, out: Path, show: OnProgress = lambda *_: None) -> Parity:
     """Ask `items` questions with both engines and compare them.
 
-    `task` runs the built-in engine, `served` is the same task on a server. Raises DataError, EvaluationError.
+    `task` runs the built-in engine, `served` is the same task on a server. Their job folders are made below `out`. Raises
+    DataError, EvaluationError.
     """
-    everything, dataset = load_items(replace(task, limit=None))
-    chosen = evenly_spaced(everything, items)
+    all_items, dataset = load_items(replace(task, limit=None))
+    chosen = evenly_spaced(all_items, items)
     dataset = dataset.evolve(n=len(chosen))
-    details: list[Details] = [
-        evaluate(replace(run, latency_samples=0, cache=None), chosen, dataset, out / name, on_progress=show).details
-        for name, run in (("built-in", task), ("served", served))
-    ]
+
+    def details_of(run: Task, name: str) -> Details:
+        run = replace(run, latency_samples=0, cache=None)
+        return evaluate(run, chosen, dataset, out / name, on_progress=show).details
+
+    built_in_details = details_of(task, "built-in")
+    served_details = details_of(served, "served")
     metric = task.benchmark.item_metric.name
-    scores = [[float(row[metric]) for row in rows] for rows in details]
+    built_in_scores = [float(row[metric]) for row in built_in_details]
+    served_scores = [float(row[metric]) for row in served_details]
     different = []
-    for row, served_row in zip(*details, strict=True):
+    for row, served_row in zip(built_in_details, served_details, strict=True):
         if row["answers"] != served_row["answers"]:
             different.append(_difference(row["id"], row["answers"], served_row["answers"]))
-    comparison = paired_comparison(scores[0], scores[1], [item.cluster for item in chosen])
-    means = [sum(values) / len(values) for values in scores]
-    return Parity(len(chosen), means[0], means[1], comparison, different)
+    return Parity(
+        n=len(chosen),
+        built_in=sum(built_in_scores) / len(chosen),
+        served=sum(served_scores) / len(chosen),
+        comparison=paired_comparison(built_in_scores, served_scores, [item.cluster for item in chosen]),
+        different=different,
+    )
 
 
 def _difference(item_id: str, built_in: Sequence[str], served: Sequence[str]) -> Difference:
-    """Return where the answers to the prompts of an item first differ."""
-    one, other = next(pair for pair in zip(built_in, served, strict=True) if pair[0] != pair[1])
-    pairs = zip(one, other, strict=False)
-    position = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    """Return where the answers to the prompts of an item first differ. At least one of them must differ."""
+    pairs = zip(built_in, served, strict=True)
+    built_in_text, served_text = next((first, second) for first, second in pairs if first != second)
+    characters = zip(built_in_text, served_text, strict=False)
+    # If one text is the beginning of the other, they differ at its end.
+    end = min(len(built_in_text), len(served_text))
+    position = next((index for index, (first, second) in enumerate(characters) if first != second), end)
     shown = slice(max(0, position - SHOWN_CHARS), position + SHOWN_CHARS)
-    return Difference(item_id, position, one[shown], other[shown])
+    return Difference(item_id, position, built_in_text[shown], served_text[shown])

@@ -1,4 +1,4 @@
-"""The command line that reproduces a result."""
+"""Write the command line that reproduces a result. It is a field of the result, and the board shows it."""
 
 import shlex
 
@@ -8,7 +8,11 @@ from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 
 
 def reproduce(task: Task) -> str:
-    """Return the `python -m evaluator run` command of a task, with placeholders for the operator's URLs and folders."""
+    """Return the `python -m evaluator run` command of a task, with options only if they differ from their default.
+
+    BASE_URL and FOLDER are placeholders for the operator's server and for the folder of a drawn test set, which `ko-fresh
+    verify` draws again.
+    """
     request = task.request
     options = task.options
     api = options.api
@@ -22,9 +26,9 @@ def reproduce(task: Task) -> str:
     if api and api.spawn:
         command += ["--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]
-    if task.benchmark.drawn and not task.source.split.startswith("sample"):  # `ko-fresh verify` draws FOLDER
+    if task.benchmark.drawn and not task.source.split.startswith("sample"):
         command += ["--data", f"FOLDER#{task.source.split}"]
-    given = {
+    options_with_value = {
         "--thinking": request.thinking,
         "--decoding": options.decoding if options.decoding != "greedy" else None,
         "--max-new-tokens": _none_if_default(options.max_new_tokens, task.benchmark.max_new_tokens),
@@ -32,10 +36,13 @@ def reproduce(task: Task) -> str:
         "--limit": task.limit,
         "--max-pixels": _none_if_default(options.max_pixels, MAX_PIXELS),
     }
-    for name, value in given.items():
-        command += [name, str(value)] if value else []
-    command += ["--trust-remote-code"] if request.custom_code else []
-    command += ["--no-images"] if task.blind else []
+    for name, value in options_with_value.items():
+        if value:
+            command += [name, str(value)]
+    if request.custom_code:
+        command.append("--trust-remote-code")
+    if task.blind:
+        command.append("--no-images")
     return shlex.join(command)
 
 

@@ -25,8 +25,8 @@ class Rounding:
     There are three cases:
     - Fewer than ROUNDED_FROM items: with all digits.
     - Most sets: in steps of one item, as if each item were right or wrong.
-    - Coarse results, if the benchmark's card has `coarse`: the headline and metrics that do not depend on the gold answers in
-      steps of one item, metrics that `coarse` names in the steps that it names, no others.
+    - Coarse results, if the benchmark's card has `coarse`: the headline and metrics that do not depend on the gold answers
+      in steps of one item, metrics that `coarse` names in the steps that it names, no others.
     """
 
     benchmark: Benchmark

@@ -1,8 +1,8 @@
-"""`python -m evaluator score`: score answers in a file against gold answers in another, for use by other programs.
+"""Score answers in a file against gold answers in another (`python -m evaluator score`), for use by other programs.
 
-Items are JSON lines `{"id", "answer"}`, with the other fields that the benchmark's `item_to_score` reads. Answers are
-`{"id", "text"}` in any order. Answers are scored as they are read, so that memory holds only the items and their scores. Only
-the first MAX_ANSWER characters of an answer count.
+Items are JSON lines `{"id", "answer"}`, with the other fields that the benchmark's `item_to_score` reads. Answers are JSON
+lines `{"id", "text"}` in any order. Answers are scored as they are read, so that memory holds only the items and their
+scores. Only the first MAX_ANSWER characters of an answer count.
 """
 
 import json
@@ -21,22 +21,26 @@ from evaluator.benchmarks.rows import nonempty_text
 from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, zero_if_unanswered
 from evaluator.core.errors import DataError
 
-CHUNK = 1000  # answers scored at once
-CHUNK_LENGTH = 1_000_000  # characters; a chunk of long answers ends earlier
+# Answers are scored in chunks, because some scoring rules have a cost for each call. A chunk ends at either limit.
+CHUNK = 1000  # answers
+CHUNK_LENGTH = 1_000_000  # characters
 
 
 def score_files(
     benchmark: str, items_file: Path, answers_file: Path, per_item: Path | None, *, raw: bool = False
 ) -> dict[str, Any]:
-    """Score the answers and return `{"benchmark", "n", "metrics", "answers"}`, with metrics in percent.
+    """Score the answers and return `{"benchmark", "n", "metrics", "answers"}`.
 
-    Items without an answer count as empty answers.
+    `metrics` are in percent, `answers` are counts by status. Items without an answer count as empty answers.
 
     Args:
-        per_item: file for the scores of each item
-        raw: the answers contain the model's reasoning, which is removed before scoring
+        benchmark: its name
+        items_file: with the gold answers
+        answers_file: with the model's answers
+        per_item: file to write the scores of each item to, from 0 to 1, or None
+        raw: whether the answers contain the model's reasoning, which is removed before scoring
 
-    Raises DataError with file and line if the input is invalid.
+    Raises DataError, naming file and line, if the input is invalid.
     """
     if per_item and per_item.resolve() in (items_file.resolve(), answers_file.resolve()):
         raise DataError(f"--per-item {per_item}: this is an input file; choose another one")
@@ -44,23 +48,26 @@ def score_files(
     items = _items(bench, items_file)
     scores: dict[str, Score] = {}
     answers = _answers(answers_file, items)
-    for chunk in _chunks(map(_without_reasoning, answers) if raw else answers):
-        asked = [items[answer.id] for answer in chunk]
-        for score, answer in zip(bench.score_flat(asked, chunk), chunk, strict=True):
+    if raw:
+        answers = map(_without_reasoning, answers)
+    for chunk in _chunks(answers):
+        answered_items = [items[answer.id] for answer in chunk]
+        for score, answer in zip(bench.score_flat(answered_items, chunk), chunk, strict=True):
             scores[score.id] = zero_if_unanswered(score, [answer])
     if not scores:
         raise DataError(f"{answers_file}: has no answers")
-    unanswered = [item for key, item in items.items() if key not in scores]
-    for score in bench.score_flat(unanswered, [Answer(item.id, "", "empty", 0.0) for item in unanswered]):
-        scores[score.id] = score
-    ordered = [scores[key] for key in items]
+    unanswered = [item for item_id, item in items.items() if item_id not in scores]
+    empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
+    scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
+    ordered = [scores[item_id] for item_id in items]
     if per_item:
         _write(per_item, ordered)
     return _summary(bench, ordered)
 
 
 def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
-    counts = Counter(s.status for s in scores)
+    """Return what `score_files` returns."""
+    counts = Counter(score.status for score in scores)
     return {
         "benchmark": bench.name,
         "n": len(scores),
@@ -70,14 +77,15 @@ def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
 
 
 def _items(bench: Benchmark, file: Path) -> dict[str, Item]:
+    """Return the items of a file by id. Raises DataError if one is invalid, an id is repeated, or there are none."""
     items: dict[str, Item] = {}
-    for where, row in _rows(file):
+    for location, row in _rows(file):
         try:
             item = bench.item_to_score(row)
         except ValueError as error:
-            raise DataError(f"{where}: {error}") from None
+            raise DataError(f"{location}: {error}") from None
         if item.id in items:
-            raise DataError(f"{where}: the id {item.id!r} appears twice")
+            raise DataError(f"{location}: the id {item.id!r} appears twice")
         items[item.id] = item
     if not items:
         raise DataError(f"{file}: has no items")
@@ -85,6 +93,7 @@ def _items(bench: Benchmark, file: Path) -> dict[str, Item]:
 
 
 def _chunks(answers: Iterator[Answer]) -> Iterator[list[Answer]]:
+    """Yield the answers in lists of up to CHUNK, or fewer once they have CHUNK_LENGTH characters together."""
     chunk: list[Answer] = []
     length = 0
     for answer in answers:
@@ -98,24 +107,26 @@ def _chunks(answers: Iterator[Answer]) -> Iterator[list[Answer]]:
 
 
 def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
-    seen: set[str] = set()
-    for where, row in _rows(file):
+    """Yield the answers of a file. Raises DataError if one is invalid, is repeated, or answers none of `items`."""
+    answered: set[str] = set()
+    for location, row in _rows(file):
         try:
-            key = nonempty_text(row, "id")
+            item_id = nonempty_text(row, "id")
         except ValueError as error:
-            raise DataError(f"{where}: {error}") from None
-        if key not in items:
-            raise DataError(f"{where}: the id {key!r} is not among the items")
-        if key in seen:
-            raise DataError(f"{where}: the id {key!r} is answered twice")
-        seen.add(key)
+            raise DataError(f"{location}: {error}") from None
+        if item_id not in items:
+            raise DataError(f"{location}: the id {item_id!r} is not among the items")
+        if item_id in answered:
+            raise DataError(f"{location}: the id {item_id!r} is answered twice")
+        answered.add(item_id)
         text = row.get("text")
         if not isinstance(text, str):
-            raise DataError(f"{where}: 'text' must be text, not {json.dumps(text)[:50]}")
-        yield cleaned(Answer(key, text, "ok" if text.strip() else "empty", 0.0))
+            raise DataError(f"{location}: 'text' must be text, not {json.dumps(text)[:50]}")
+        yield cleaned(Answer(item_id, text, "ok" if text.strip() else "empty", seconds=0.0))
 
 
 def _without_reasoning(answer: Answer) -> Answer:
+    """Return an answer without the reasoning in it. If nothing follows the reasoning, it was cut off."""
     from submissions.hub_models.reasoning import strip_reasoning
 
     reasoning, text = strip_reasoning(answer.text)
@@ -125,34 +136,40 @@ def _without_reasoning(answer: Answer) -> Answer:
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the location (file and line) and the object of each line that is not blank. Raises DataError."""
     try:
         with file.open("rb") as lines:
             for number, raw in enumerate(lines, 1):
                 line = raw.removeprefix(BOM_UTF8)
-                where = f"{file}, line {number}"
-                if not line.strip():
-                    continue
-                try:
-                    row = orjson.loads(line)
-                except ValueError:  # the standard library accepts lone surrogates and has clearer messages
-                    row = _decode_json(line, where)
-                if not isinstance(row, dict):
-                    raise DataError(f"{where}: not a JSON object")
-                yield where, row
+                if line.strip():
+                    location = f"{file}, line {number}"
+                    yield location, _json_object(line, location)
     except OSError as error:
         raise DataError(f"{file}: {error.strerror}") from None
 
 
-def _decode_json(line: bytes, where: str) -> Any:
+def _json_object(line: bytes, location: str) -> dict[str, Any]:
+    """Return the JSON object in a line. Raises DataError, naming the location, if it is something else."""
+    try:
+        row = orjson.loads(line)
+    except ValueError:  # the standard library is slower, but accepts lone surrogates and has clearer messages
+        row = _decode_json(line, location)
+    if not isinstance(row, dict):
+        raise DataError(f"{location}: not a JSON object")
+    return row
+
+
+def _decode_json(line: bytes, location: str) -> Any:
     try:
         return _DECODER.decode(line.decode())
     except UnicodeDecodeError:
-        raise DataError(f"{where}: not in UTF-8") from None
+        raise DataError(f"{location}: not in UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: invalid JSON: {getattr(error, 'msg', error)}") from None
+        raise DataError(f"{location}: invalid JSON: {getattr(error, 'msg', error)}") from None
 
 
 def _reject_constant(name: str) -> Any:
+    """Refuse NaN and Infinity, which Python reads although JSON does not have them."""
     raise ValueError(f"{name} is not valid JSON")
 
 
@@ -160,7 +177,8 @@ _DECODER = json.JSONDecoder(parse_constant=_reject_constant)
 
 
 def _write(file: Path, scores: list[Score]) -> None:
-    rows = ({"id": s.id, **s.values, "status": s.status} for s in scores)
+    """Write the scores of items as JSON lines `{"id", …metrics…, "status"}`. Raises DataError if the file cannot be written."""
+    rows = ({"id": score.id, **score.values, "status": score.status} for score in scores)
     try:
         # "backslashreplace" writes a lone surrogate in an id as a JSON escape.
         with file.open("w", encoding="utf-8", errors="backslashreplace") as lines:

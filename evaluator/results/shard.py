@@ -1,6 +1,6 @@
-"""Shards of a set of questions.
+"""Split the items of a test set into shards, which several machines answer in parallel.
 
-This module imports nothing heavy, because the command line parses shards.
+The command line parses shards (`--shard 0/4`), so this module imports nothing heavy.
 """
 
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shard:
-    """One of several parts of a set, which processes or machines answer in parallel."""
+    """One of several parts of a test set."""
 
     number: int  # from 0
-    count: int
+    count: int  # of all shards
 
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"
 
     def of(self, items: Sequence["Item"]) -> list["Item"]:
-        """Return the consecutive items of this shard.
+        """Return the items of this shard: a run of clusters in their order, about 1/`count` of all clusters.
 
         Clusters are not split, since their items ask about the same image or page.
         """
-        in_order = dict.fromkeys(item.cluster for item in items)
-        clusters = {cluster: place for place, cluster in enumerate(in_order)}
-        return [item for item in items if clusters[item.cluster] * self.count // len(clusters) == self.number]
+        clusters = dict.fromkeys(item.cluster for item in items)  # without repetitions, in the order of the items
+        shard_of_cluster = {cluster: place * self.count // len(clusters) for place, cluster in enumerate(clusters)}
+        return [item for item in items if shard_of_cluster[item.cluster] == self.number]
 
 
 def parse_shard(text: str) -> Shard:

@@ -1,4 +1,7 @@
-"""The evaluation of one model on one benchmark: its task, items and prompts."""
+"""Describe the evaluation of one model on one benchmark: its task, items and prompts.
+
+The worker (`prepare_task`) and `python -m evaluator run` make a `Task`, load its items, and pass both to `evaluate`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +23,10 @@ T = TypeVar("T")
 class Task:
     """Everything that an evaluation of one model on one benchmark needs."""
 
-    request: EvalRequest
-    options: EngineOptions
+    request: EvalRequest  # what was submitted, or what the command line says in its place
+    options: EngineOptions  # what the inference process is started with, see `options_of`
     benchmark: Benchmark
-    source: Source
+    source: Source  # where the items are
     limit: int | None = None  # only the first items
     latency_samples: int = 100  # questions asked again one at a time, to measure latency and the effect of batching
     max_score_changes: float = 0.02  # share of the latency samples whose score may depend on batching
@@ -35,6 +38,7 @@ class Task:
 
     @property
     def remote(self) -> bool:
+        """Whether a server answers that was not started here."""
         return self.options.remote
 
     @property
@@ -46,26 +50,28 @@ class Task:
 def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others: Any) -> EngineOptions:
     """Return the engine options of a request.
 
-    `others` are fields of EngineOptions that override the request's; None keeps the default.
+    `model` is the folder of the model's files. `others` are fields of EngineOptions that override those that follow from the
+    request and the benchmark; a field that is None does not override.
     """
-    named = {name: value for name, value in others.items() if value is not None}
-    return EngineOptions(
-        **{
-            "model": model,
-            "precision": request.precision,
-            "max_new_tokens": benchmark.max_new_tokens,
-            "engine": "api" if named.get("api") else request.engine,
-            "revision": request.revision,
-            "thinking": request.thinking,
-            "base_revision": request.base_revision,
-            "custom_code": request.custom_code,
-            **named,
-        }
-    )
+    overrides = {name: value for name, value in others.items() if value is not None}
+    requested: dict[str, Any] = {
+        "model": model,
+        "precision": request.precision,
+        "max_new_tokens": benchmark.max_new_tokens,
+        "engine": "api" if overrides.get("api") else request.engine,
+        "revision": request.revision,
+        "thinking": request.thinking,
+        "base_revision": request.base_revision,
+        "custom_code": request.custom_code,
+    }
+    return EngineOptions(**requested | overrides)
 
 
 def load_items(task: Task) -> tuple[list[Item], Dataset]:
-    """Return the items to ask and the published description of their set. Raises DataError with file and row."""
+    """Return the items to ask, corrected by the errata, and the published description of their set.
+
+    Raises DataError, naming file and row, if the set cannot be used.
+    """
     items = task.source.corrections.apply(task.benchmark, task.benchmark.load(task.source.path))
     split = task.source.split
     if task.limit and task.limit < len(items):
@@ -80,14 +86,16 @@ def load_items(task: Task) -> tuple[list[Item], Dataset]:
 
 
 def prompts_of(task: Task, item: Item) -> list[Prompt]:
-    """Return the prompts of an item."""
+    """Return the prompts of an item, without images and with an empty page if the task is blind."""
     prompts = task.benchmark.prompts(item)
-    if task.blind:
-        return [replace(p, images=(), links=(), crops=(), page=None if p.page is None else "") for p in prompts]
-    return prompts
+    if not task.blind:
+        return prompts
+    return [
+        replace(prompt, images=(), links=(), crops=(), page=None if prompt.page is None else "") for prompt in prompts
+    ]
 
 
 def evenly_spaced(items: Sequence[T], count: int) -> list[T]:
-    """Return `count` items, evenly spaced over all of them."""
+    """Return `count` items, evenly spaced over all of them, or all if there are fewer: (0…9, 3) -> [0, 3, 6]."""
     count = min(count, len(items))
     return [items[n * len(items) // count] for n in range(count)]
