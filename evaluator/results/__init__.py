@@ -1,4 +1,4 @@
-"""From a task to its result: `task`, `evaluate`, `score_answers`, `build_result` with `rounding`; also estimates.
+"""Task, evaluation, scores, the result record (`build_result`), estimates.
 
 Go there to change what a result contains.
 """

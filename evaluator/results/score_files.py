@@ -177,7 +177,7 @@ _DECODER = json.JSONDecoder(parse_constant=_reject_constant)
 
 
 def _write(file: Path, scores: list[Score]) -> None:
-    """Write the scores of items as JSON lines `{"id", …metrics…, "status"}`. Raises DataError if the file cannot be written."""
+    """Write the scores of items as JSON lines `{"id", …metrics…, "status"}`. Raises DataError if that fails."""
     rows = ({"id": score.id, **score.values, "status": score.status} for score in scores)
     try:
         # "backslashreplace" writes a lone surrogate in an id as a JSON escape.
