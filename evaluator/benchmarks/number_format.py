@@ -1,5 +1,8 @@
 """Write the value of a spreadsheet cell as the spreadsheet shows it, following the cell's number format.
 
+A test set is published as a workbook whose gold answers are what its author sees: the cell 0.205 with the format `0.0%` is the
+answer `20.5%`. `workbook.py` calls `shown_value` for numbers and dates, `shown_text` for texts.
+
 source: number format codes of ECMA-376 part 1, section 18.8.31. Only what shows the same text on every computer is
 followed: fixed decimals, thousands, percent, currency signs, words and plain dates. Everything else is refused.
 """
@@ -8,31 +11,49 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 Value = bool | int | float | date | datetime | time
 
 GENERAL = "General"
 GENERAL_DIGITS = 10  # significant digits that the format General shows
-# Built-in formats that show another currency or order of day and month in each language.
+# Ids of built-in formats (ECMA-376, 18.8.30) that show another currency or order of day and month in each language: currency
+# (5 to 8, 42, 44), dates (14, 22) and formats of East Asian languages (27 to 36, 50 to 58).
 OF_LANGUAGE = frozenset({*range(5, 9), 14, 22, *range(27, 37), 42, 44, *range(50, 59)})
 
+# One token of a format code. The name of the group that matched is the token's kind.
 _TOKEN = re.compile(
     r"""
-      "(?P<quoted>[^"]*)" | \\(?P<escaped>.) | \[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]
-    | (?P<nothing>_.|\*.|\[(?:black|blue|cyan|green|magenta|red|white|yellow|color\ ?\d+)\])
-    | (?P<general>general) | (?P<digits>(?:[0#][0#,]*(?:\.[0#]*)?|\.[0#]+),*) | (?P<percent>%) | (?P<text>@)
-    | (?P<date>y+|m+|d+|h+|s+)
-    | (?P<plain>[-+/():!^&'~{}<>=$.\ ]|[^\x00-\x7f])
+      "(?P<quoted>[^"]*)"                                       # "백만 원"
+    | \\(?P<escaped>.)                                          # \- shows -
+    | \[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]                   # [$₩-412] shows ₩; 412 is the language
+    | (?P<nothing>_.|\*.                                        # _) a space as wide as ), *- a cell filled with -
+        |\[(?:black|blue|cyan|green|magenta|red|white|yellow|color\ ?\d+)\])  # [Red]
+    | (?P<general>general)
+    | (?P<digits>(?:[0#][0#,]*(?:\.[0#]*)?|\.[0#]+),*)          # #,##0.0 and .00; commas at the end divide by 1,000
+    | (?P<percent>%)
+    | (?P<text>@)                                               # the place of a text
+    | (?P<date>y+|m+|d+|h+|s+)                                  # yyyy, m
+    | (?P<plain>[-+/():!^&'~{}<>=$.\ ]|[^\x00-\x7f])            # characters that need no quotation marks
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 
 WORDS = ("quoted", "escaped", "currency", "plain")  # kinds of tokens whose text is shown as it is
-_Token = tuple[str, str]  # kind ("word" for WORDS) and text
+
+
+class _Token(NamedTuple):
+    """A token of a format code."""
+
+    kind: str  # the name of a group of _TOKEN, or "word" for one of WORDS
+    text: str
 
 
 def shown_value(value: Value, code: str) -> str:
-    """Return a number, truth value, date or time as the format code shows it. Raises ValueError if it is not followed."""
+    """Return a number, truth value, date or time as the format code shows it: (0.205, "0.0%") -> "20.5%".
+
+    Raises ValueError if the code is not followed, with a message that continues the address of the cell.
+    """
     if isinstance(value, bool):
         return str(value).upper()
     sections = _sections(code)
@@ -42,15 +63,18 @@ def shown_value(value: Value, code: str) -> str:
 
 
 def shown_text(text: str, code: str) -> str:
-    """Return a text as the format code shows it, for example with a unit behind it. Raises ValueError as `shown_value`."""
+    """Return a text as the format code shows it: ("15", '@"명"') -> "15명". Raises ValueError as `shown_value` does."""
     if "@" not in code:
         return text
     section = _sections(code)[-1]
-    return "".join(text if kind == "text" else word for kind, word in section).strip()
+    return "".join(text if token.kind == "text" else token.text for token in section).strip()
 
 
 def _sections(code: str) -> list[list[_Token]]:
-    """Split a format code into its sections, for positive numbers, negative numbers, zero and text."""
+    """Split a format code into its sections, which are for positive numbers, negative numbers, zero and text.
+
+    `#,##0;△#,##0` has two sections: the token `digits`; the tokens `word` and `digits`.
+    """
     sections: list[list[_Token]] = [[]]
     position = 0
     while position < len(code):
@@ -70,27 +94,33 @@ def _token(found: re.Match[str]) -> _Token:
     kind = str(found.lastgroup)
     text = found[kind]
     if kind in WORDS:
-        return "word", text
-    if kind == "nothing":  # a colour, or a space as wide as a character
-        return kind, ""
-    return kind, text.lower()
+        return _Token("word", text)
+    if kind == "nothing":
+        return _Token(kind, "")
+    return _Token(kind, text.lower())
 
 
 def _refusal(code: str) -> str:
+    """Return the message for a format that is not followed. It continues the address of a cell."""
     return f"has the number format {code!r}, whose text depends on the program that shows it: write it as text"
 
 
 def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: str) -> str:
-    numeric = [section for section in sections if "text" not in dict(section)]
+    """Return a number as the section for its sign shows it. With one section, a minus sign is written before it.
+
+    Raises ValueError if the format is not followed, or shows a negative number like a positive one.
+    """
+    numeric = [section for section in sections if all(token.kind != "text" for token in section)]
     if not numeric:
-        numeric = [[("general", "general")]]
+        numeric = [[_Token("general", "general")]]
     positive = _filled(abs(value), numeric[0], code)
     if value == 0 and len(numeric) > 2:
         return _filled(value, numeric[2], code)
     if value >= 0:
         return positive
     if len(numeric) == 1:
-        return f"-{positive}" if re.search("[1-9]", positive) else positive
+        is_rounded_to_zero = not re.search("[1-9]", positive)
+        return positive if is_rounded_to_zero else f"-{positive}"
     negative = _filled(abs(value), numeric[1], code)
     if negative == positive:
         raise ValueError("is negative, but only its colour says so: write it as text")
@@ -98,28 +128,45 @@ def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: st
 
 
 def _filled(value: Decimal, section: Sequence[_Token], code: str) -> str:
-    """Return a section's text with a number that is not negative at the place of its digits."""
-    kinds = [kind for kind, _ in section]
+    """Return a section's text with a number that is not negative at the place of its digits.
+
+    Raises ValueError if the section is for dates, or has several places for digits, as in `000-0000`.
+    """
+    kinds = [token.kind for token in section]
     if "date" in kinds or kinds.count("digits") + kinds.count("general") > 1:
         raise ValueError(_refusal(code))
-    shifted = value.scaleb(2 * kinds.count("percent"))
-    written = {"digits": _fixed, "general": _general}
-    return "".join(written[kind](shifted, text) if kind in written else text for kind, text in section).strip()
+    shifted = value.scaleb(2 * kinds.count("percent"))  # each % multiplies by 100
+    shown = []
+    for token in section:
+        if token.kind == "digits":
+            shown.append(_fixed(shifted, token.text))
+        elif token.kind == "general":
+            shown.append(_general(shifted))
+        else:
+            shown.append(token.text)
+    return "".join(shown).strip()
 
 
-def _general(value: Decimal, _: str) -> str:
+def _general(value: Decimal) -> str:
+    """Return a number as the format General shows it: 15 -> "15", 0.30000000000000004 -> "0.3"."""
     whole = value.to_integral_value()
     if whole == value:
         return f"{whole:f}"
-    places = max(0, GENERAL_DIGITS - 1 - max(value.adjusted(), 0))
+    digits_before_point = max(value.adjusted(), 0) + 1
+    places = max(0, GENERAL_DIGITS - digits_before_point)
     return f"{round(value, places):f}".rstrip("0").rstrip(".")
 
 
 def _fixed(value: Decimal, pattern: str) -> str:
-    """Return a number with the decimals and thousands of a pattern such as `#,##0.0`. Commas at its end divide it by 1,000."""
+    """Return a number in a pattern of digits: (1402886, "#,##0.0,") -> "1,402.9".
+
+    In a pattern, `0` is a digit that is always shown, `#` one that is shown if it is not a leading or trailing zero. A comma
+    among them groups thousands, and each comma at the end divides the number by 1,000.
+    """
     digits = pattern.rstrip(",")
+    thousands = len(pattern) - len(digits)
     whole, _, decimals = digits.partition(".")
-    scaled = value.scaleb(-3 * (len(pattern) - len(digits)))
+    scaled = value.scaleb(-3 * thousands)
     rounded = scaled.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
     before, _, after = f"{rounded:,f}".partition(".")
     if "," not in whole:
@@ -127,32 +174,47 @@ def _fixed(value: Decimal, pattern: str) -> str:
     if before == "0" and "0" not in whole:
         before = ""
     optional = len(decimals) - len(decimals.rstrip("#"))
-    after = after[: len(after) - optional] + after[len(after) - optional :].rstrip("0")
+    required = len(after) - optional
+    after = after[:required] + after[required:].rstrip("0")
     return f"{before}.{after}" if after else before
 
 
 def _shown_date(value: date | time, section: Sequence[_Token], code: str) -> str:
-    if any(kind not in ("date", "word", "nothing") for kind, _ in section) or not section:
+    """Return a date or time as a section shows it: (2021-03-02, 'm"월" d"일"') -> "3월 2일". Raises ValueError."""
+    if not section or any(token.kind not in ("date", "word", "nothing") for token in section):
         raise ValueError(_refusal(code))
-    letters = [text[0] for kind, text in section if kind == "date"]
-    shown, place = [], 0
-    for kind, text in section:
-        if kind != "date":
-            shown.append(text)
-            continue
-        is_minute = text[0] == "m" and ("h" in letters[max(0, place - 1) : place] or letters[place + 1 :][:1] == ["s"])
-        shown.append(_date_part(value, "minute" if is_minute else text[0], len(text), code))
-        place += 1
+    letters = [token.text[0] for token in section if token.kind == "date"]
+    shown: list[str] = []
+    place = 0  # of a token among those with letters
+    for token in section:
+        if token.kind == "date":
+            shown.append(_date_part(value, _attribute(letters, place), len(token.text), code))
+            place += 1
+        else:
+            shown.append(token.text)
     return "".join(shown).strip()
 
 
-_PARTS = {"m": "month", "d": "day", "h": "hour", "s": "second", "minute": "minute"}
+_ATTRIBUTES = {"y": "year", "m": "month", "d": "day", "h": "hour", "s": "second"}
 
 
-def _date_part(value: date | time, letter: str, width: int, code: str) -> str:
-    if letter == "y" and isinstance(value, date):
-        return f"{value.year:04}" if width > 2 else f"{value.year % 100:02}"
-    part = getattr(value, _PARTS.get(letter, ""), None)
-    if part is None or width > 2:  # names of months and weekdays, which are in the reader's language
+def _attribute(letters: Sequence[str], place: int) -> str:
+    """Return what the letter at a place stands for. The letter m is the minute after an hour or before a second."""
+    if letters[place] == "m":
+        follows_hour = place > 0 and letters[place - 1] == "h"
+        precedes_second = letters[place + 1 : place + 2] == ["s"]
+        if follows_hour or precedes_second:
+            return "minute"
+    return _ATTRIBUTES[letters[place]]
+
+
+def _date_part(value: date | time, attribute: str, width: int, code: str) -> str:
+    """Return a part of a date or time in `width` digits. Raises ValueError if the value does not have it."""
+    part = getattr(value, attribute, None)
+    if part is None:  # the hour of a date, or the year of a time
+        raise ValueError(_refusal(code))
+    if attribute == "year":
+        return f"{part:04}" if width > 2 else f"{part % 100:02}"
+    if width > 2:  # names of months and weekdays, which are in the reader's language
         raise ValueError(_refusal(code))
     return f"{part:0{width}}"
