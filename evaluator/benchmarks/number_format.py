@@ -1,7 +1,7 @@
 """Write the value of a spreadsheet cell as the spreadsheet shows it, following the cell's number format.
 
-A test set is published as a workbook whose gold answers are what its author sees: the cell 0.205 with the format `0.0%` is the
-answer `20.5%`. `workbook.py` calls `shown_value` for numbers and dates, `shown_text` for texts.
+A test set may be published as a workbook whose gold answers are what its author sees: the cell 0.205 with the format
+`0.0%` is the answer `20.5%`. `workbook.py` calls `shown_value` for numbers and dates, `shown_text` for texts.
 
 source: number format codes of ECMA-376 part 1, section 18.8.31. Only what shows the same text on every computer is
 followed: fixed decimals, thousands, percent, currency signs, words and plain dates. Everything else is refused.

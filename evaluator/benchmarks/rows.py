@@ -1,6 +1,7 @@
 """Read rows of the documented schema: a folder with `items.jsonl` or `items.parquet`, one row per question.
 
-The rows name images and pages by relative path.
+`Benchmark.load` reads test sets and samples here; the schema is in the docstring of `base.py`. The rows name images and pages
+by their path in the folder. A set may be made by hand or come from the Hub, so a mistake is reported with file and row.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +13,9 @@ from evaluator.benchmarks.source_rows import json_lines, parquet_rows
 from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError
 
-Row = dict[str, Any]
-ITEM_FILES = ("items.parquet", "items.jsonl")
+Row = dict[str, Any]  # column → value
+ITEM_FILES = ("items.parquet", "items.jsonl")  # names of items files; the first that exists is read
+MAX_SHOWN_NAME = 100  # characters of an invalid file name in a message
 
 
 def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) -> list[Item]:
@@ -44,16 +46,16 @@ def items_file(folder: Path) -> Path:
 
 
 def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the rows of an items file with their numbers, from 1. Raises DataError if the file cannot be read."""
-    parquet = file.suffix == ".parquet"
+    """Yield the number of each row of an items file, from 1, and the row. Raises DataError if the file cannot be read."""
+    is_parquet = file.suffix == ".parquet"
     try:
-        yield from enumerate(parquet_rows(file), 1) if parquet else json_lines(file)
+        yield from enumerate(parquet_rows(file), 1) if is_parquet else json_lines(file)
     except (OSError, ValueError) as error:
-        raise DataError(f"{file}: not a {'Parquet' if parquet else 'text'} file: {error}") from None
+        raise DataError(f"{file}: not a {'Parquet' if is_parquet else 'text'} file: {error}") from None
 
 
 def describe_row_error(error: Exception) -> str:
-    """Return what is wrong with a row, given the error that building its item raised."""
+    """Return what is wrong with a row, given the error that building its item raised. A KeyError names a column."""
     return f"column {error} is missing" if isinstance(error, KeyError) else str(error)
 
 
@@ -87,7 +89,7 @@ def check_surrogates(column: str, text: str) -> None:
 
 
 def images_in(folder: Path, row: Row) -> tuple[Path, ...]:
-    """Return the paths of a row's images. Raises KeyError or ValueError if they are missing or not readable."""
+    """Return the paths of a row's images in a folder. Raises KeyError or ValueError if they are missing or not readable."""
     names = row["images"]
     if not isinstance(names, list) or not names:
         raise ValueError("column 'images' must be a list of paths that is not empty")
@@ -105,7 +107,7 @@ def file_in(folder: Path, name: Any) -> Path:
         path = (folder / name).resolve()
         is_file = path.is_file()
     except OSError as error:  # for example a name that is too long
-        raise ValueError(f"{name[:100]!r} is no path: {error.strerror}") from None
+        raise ValueError(f"{name[:MAX_SHOWN_NAME]!r} is no path: {error.strerror}") from None
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name!r} is outside the folder")
     if not is_file:
@@ -114,6 +116,7 @@ def file_in(folder: Path, name: Any) -> Path:
 
 
 def _check_image(path: Path) -> None:
+    """Raise ValueError if a file is not a readable image."""
     from PIL import Image
 
     try:

@@ -1,6 +1,8 @@
-"""Find the files of a test set in a folder or archive, as their maker sees them.
+"""Find the files of a test set in its makers' folder or archive.
 
-Computers leave files of their own among them, and a Mac decomposes the Korean letters of names.
+`python -m evaluator import` finds tables and pictures with these functions. Operating systems put files of their own among
+them (`__MACOSX`, `~$table.xlsx`), and macOS decomposes the Korean letters of file names, so that names differ in bytes from
+those in a table.
 """
 
 import io
@@ -9,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath, PurePosixPath
 
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # of pictures, by content
-IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # formats of pictures that Pillow may open
+IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")  # endings of their files
 
 
 def composed(text: str) -> str:
@@ -19,7 +21,7 @@ def composed(text: str) -> str:
 
 
 def is_left_by_computer(path: PurePath) -> bool:
-    """Return whether a path belongs to no person: `._name` and `__MACOSX` of a Mac, the lock `~$name` of Excel, hidden files."""
+    """Return whether a program left the file: `._name` and `__MACOSX` of macOS, the lock `~$name` of Excel, hidden files."""
     return any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.parts)
 
 
@@ -43,13 +45,17 @@ Picture = Path | EmbeddedImage
 
 
 def file_of(picture: Picture) -> tuple[bytes, str]:
-    """Return the content of a picture and the file ending of its format. Raises ValueError if an embedded one is none."""
+    """Return the content of a picture and the ending for its file, such as ".png".
+
+    Raises ValueError if an embedded picture is not a readable image.
+    """
     if isinstance(picture, Path):
         return picture.read_bytes(), picture.suffix.lower()
     return picture.content, _ending(picture.content)
 
 
 def _ending(content: bytes) -> str:
+    """Return the file ending for the format of an image. Raises ValueError if it is not a readable image."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -70,12 +76,12 @@ class ImageFolder:
         self.root = root
 
     def find(self, name: str, hint: str = "") -> Path:
-        """Return the image with this name; the file extension is optional.
+        """Return the image with this name. Its ending is optional, may differ, and folders in the name are ignored.
 
-        If several images have the name, return the one whose folder path contains `hint`.
-        Raises ValueError if there is no such image or more than one.
+        If several images have the name, return the one whose folder path contains `hint`. For example, `find("charts\\7.jpg",
+        "보고서")` finds `보고서/그림/7.png`. Raises ValueError if there is no such image or more than one.
         """
-        wanted = PurePosixPath(composed(name).replace("\\", "/"))
+        wanted = PurePosixPath(composed(name).replace("\\", "/"))  # tables written on Windows have backslashes
         found = self._by_name.get(wanted.name) or self._by_name.get(wanted.stem, [])
         if not found:
             raise ValueError(f"image {name!r} is not below {self.root}")
@@ -86,12 +92,14 @@ class ImageFolder:
         return found[0]
 
     def _folder(self, path: Path) -> str:
+        """Return the folder of an image, relative to the root."""
         return composed(path.relative_to(self.root).parent.as_posix())
 
     @cached_property
     def _by_name(self) -> dict[str, list[Path]]:
-        names: dict[str, list[Path]] = {}
+        """The images by file name, with and without ending."""
+        images: dict[str, list[Path]] = {}
         for path in files_below(self.root, IMAGES):
-            names.setdefault(composed(path.name), []).append(path)
-            names.setdefault(composed(path.stem), []).append(path)
-        return names
+            images.setdefault(composed(path.name), []).append(path)
+            images.setdefault(composed(path.stem), []).append(path)
+        return images

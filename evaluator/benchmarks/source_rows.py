@@ -1,4 +1,9 @@
-"""Read the tables of test sets as their makers publish them."""
+"""Read the tables of test sets as their makers publish them: CSV, XLSX, JSON, JSON lines and Parquet.
+
+`python -m evaluator import` reads the `SourceRow`s of a benchmark (`Benchmark.source_rows`, by default `table_rows`) and
+converts each with `Benchmark.convert_row`. Reading is strict, since a row that is silently read wrongly becomes a wrong gold
+answer.
+"""
 
 import csv
 import io
@@ -26,10 +31,11 @@ class SourceRow:
 
     file: Path
     number: int  # from 1, headings not counted
-    row: dict[str, Any]
+    row: dict[str, Any]  # column → value, of the types that the file's format has
 
     @property
     def location(self) -> str:
+        """The file and the row, for messages."""
         return f"{self.file.name}, row {self.number}"
 
     def text(self, column: str) -> str:
@@ -40,7 +46,7 @@ class SourceRow:
         return self.checked_text(column, self.row[column])
 
     def checked_text(self, column: str, value: Any) -> str:
-        """Return a value of a column as `text` does."""
+        """Return a value of a column as `text` does, for example one value of a column with lists."""
         text = self._text(column, value)
         if not text:
             raise ValueError(f"column '{column}' is empty")
@@ -52,7 +58,8 @@ class SourceRow:
         return next(filter(None, texts), "")
 
     def _text(self, column: str, value: Any) -> str:
-        if value is None or value != value:  # libraries write NaN for an empty cell
+        """Return a value as text: " 24명 " -> "24명", 24.0 -> "24", None -> "". Raises ValueError if it is not one."""
+        if value is None or value != value:  # libraries write NaN, which is not equal to itself, for an empty cell
             return ""
         if isinstance(value, Unreadable):
             raise ValueError(f"column '{column}': {value.reason}")
@@ -63,14 +70,15 @@ class SourceRow:
         if isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(f"column '{column}' is {value}, not a number")
-            value = int(value) if value.is_integer() else value  # a column of whole numbers with a gap
+            # Libraries store a column of whole numbers as float if one of its cells is empty.
+            value = int(value) if value.is_integer() else value
         return composed(str(value)).strip()
 
 
 def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[SourceRow]:
     """Yield the rows of a CSV, XLSX, JSON, JSON lines or Parquet file, or of all such files below a folder.
 
-    `kinds` limits which of them are read. Raises DataError, naming the file, if one cannot be read.
+    `kinds` are the endings of the files that are read. Raises DataError, naming the file, if one cannot be read.
     """
     if not source.exists():
         raise DataError(f"{source}: no such file or folder")
@@ -97,25 +105,27 @@ def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with file.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             line = raw.removeprefix(BOM_UTF8)
-            if line.strip():
-                try:
-                    yield number, _object(json.loads(line.decode(), object_pairs_hook=_unrepeated))
-                except UnicodeDecodeError:
-                    raise DataError(f"{file}, row {number}: not in UTF-8") from None
-                except (ValueError, RecursionError) as error:
-                    raise DataError(f"{file}, row {number}: not a JSON object: {error}") from None
+            if not line.strip():
+                continue
+            try:
+                yield number, _checked_object(json.loads(line.decode(), object_pairs_hook=_object_of_pairs))
+            except UnicodeDecodeError:
+                raise DataError(f"{file}, row {number}: not in UTF-8") from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{file}, row {number}: not a JSON object: {error}") from None
 
 
-def _csv(file: Path) -> Iterator[dict[str, Any]]:
+def _csv_rows(file: Path) -> Iterator[dict[str, Any]]:
     """Read a table strictly: a quotation mark that is not closed would hide the rows behind it."""
     rows = csv.reader(io.StringIO(_decoded(file), newline=""), strict=True)
     try:
-        yield from _named(file, rows)
+        yield from _rows_by_heading(file, rows)
     except csv.Error as error:
         raise DataError(f"{file}, line {rows.line_num}: {error}: check the quotation marks") from None
 
 
 def _decoded(file: Path) -> str:
+    """Return the text of a file in UTF-8, CP949 or, with a byte order mark, UTF-16. Raises DataError."""
     content = file.read_bytes()
     is_utf16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     for encoding in ("utf-16",) if is_utf16 else ENCODINGS:
@@ -126,58 +136,63 @@ def _decoded(file: Path) -> str:
     raise DataError(f"{file}: is neither UTF-8 nor CP949 nor UTF-16: save it as UTF-8")
 
 
-def _xlsx(file: Path) -> Iterator[dict[str, Any]]:
+def _xlsx_rows(file: Path) -> Iterator[dict[str, Any]]:
     for rows in workbook_tables(file):
-        yield from _named(file, rows)
+        yield from _rows_by_heading(file, rows)
 
 
-def _named(file: Path, rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield rows by the headings of the first row that is not empty.
+def _rows_by_heading(file: Path, rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield rows as dicts. The headings are the first row that is not empty, and other empty rows are skipped.
 
-    A cell without a heading makes its row unusable: a comma without quotation marks has cut a text into two.
+    Cells that a short row lacks are None. A cell without a heading makes its row unusable, because a comma without quotation
+    marks has cut a text into two: all cells of the row are then Unreadable. Raises DataError if the headings cannot be used.
     """
     filled = (row for row in rows if any(row))
     headings = [composed(str(name or "")).strip() for name in next(filled, ())]
     if len(headings) == 1 and (separator := next((mark for mark in ";\t" if mark in headings[0]), "")):
         raise DataError(f"{file}: separates columns by {separator!r}: save it with commas")
-    twice = next((name for name in headings if name and headings.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"{file}: two columns are named {twice!r}")
+    repeated = next((name for name in headings if name and headings.count(name) > 1), None)
+    if repeated is not None:
+        raise DataError(f"{file}: two columns are named {repeated!r}")
+    named_columns = sum(map(bool, headings))
     for row in filled:
-        named = dict(zip(headings, row, strict=False)) | dict.fromkeys(headings[len(row) :])
-        headed = sum(map(bool, headings))
         if any(cell for place, cell in enumerate(row) if place >= len(headings) or not headings[place]):
-            reason = f"the row has {len(row)} cells for {headed} headings: quote texts that contain commas"
-            named = dict.fromkeys(headings, Unreadable(reason))
-        yield named
+            reason = f"the row has {len(row)} cells for {named_columns} headings: quote texts that contain commas"
+            yield dict.fromkeys(headings, Unreadable(reason))
+        else:
+            lacking = headings[len(row) :]
+            yield dict(zip(headings, row, strict=False)) | dict.fromkeys(lacking)
 
 
-def _json(file: Path) -> Iterator[dict[str, Any]]:
-    content = json.loads(file.read_bytes(), object_pairs_hook=_unrepeated)
+def _json_rows(file: Path) -> Iterator[dict[str, Any]]:
+    """Return the objects in a list, or the values of an object, `{"1": {…}, "2": {…}}`."""
+    content = json.loads(file.read_bytes(), object_pairs_hook=_object_of_pairs)
     rows = content.values() if isinstance(content, dict) else content
-    return (_object(row) for row in rows)
+    return map(_checked_object, rows)
 
 
-def _jsonl(file: Path) -> Iterator[dict[str, Any]]:
+def _jsonl_rows(file: Path) -> Iterator[dict[str, Any]]:
     return (row for _, row in json_lines(file))
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Raises ValueError if it has a key twice, of which others would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        raise ValueError(f"the key {twice!r} appears twice")
-    return found
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError if it has a key twice: by default, Python keeps only the last value."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        repeated, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {repeated!r} appears twice")
+    return content
 
 
-def _object(row: Any) -> dict[str, Any]:
+def _checked_object(row: Any) -> dict[str, Any]:
+    """Return a row. Raises ValueError if it is not a JSON object."""
     if not isinstance(row, dict):
         raise ValueError(f"a row is {type(row).__name__}, not an object")
     return row
 
 
 def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a Parquet file. Raises DataError if two columns have the same name, and errors of pyarrow."""
     import pyarrow.parquet as pq
 
     table = pq.ParquetFile(file)
@@ -189,9 +204,9 @@ def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
 
 
 _READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
-    ".csv": _csv,
-    ".xlsx": _xlsx,
-    ".json": _json,
-    ".jsonl": _jsonl,
+    ".csv": _csv_rows,
+    ".xlsx": _xlsx_rows,
+    ".json": _json_rows,
+    ".jsonl": _jsonl_rows,
     ".parquet": parquet_rows,
 }

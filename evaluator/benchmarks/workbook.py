@@ -1,4 +1,7 @@
-"""Read the tables of an Excel workbook as text, as its author sees them."""
+"""Read the tables of an Excel workbook as text, as its author sees them.
+
+`source_rows.table_rows` reads `.xlsx` files here. A gold answer is what a cell shows: 0.205 in the format `0.0%` is `20.5%`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,16 +17,19 @@ COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")  # first bytes of an encrypted
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A cell that cannot be read as its author sees it. It matters only if its column is used."""
+    """A cell that cannot be read as its author sees it. It makes a row unusable only if its column is used."""
 
-    reason: str
+    reason: str  # "C7 has the error #DIV/0!"
 
 
-Cell = str | Unreadable | None
+Cell = str | Unreadable | None  # None: empty
 
 
 def workbook_tables(file: Path) -> Iterator[Iterator[tuple[Cell, ...]]]:
-    """Yield the rows of each sheet. Rows may have different lengths. Raises DataError if the file is encrypted."""
+    """Yield the rows of each visible sheet. Rows may have different lengths.
+
+    Raises DataError if the file has a password or is of Excel 2003 or older.
+    """
     from openpyxl import load_workbook
 
     with file.open("rb") as content:
@@ -41,22 +47,23 @@ def workbook_tables(file: Path) -> Iterator[Iterator[tuple[Cell, ...]]]:
 
 
 def _cell(cell: Any) -> Cell:
-    value = cell.value
-    if value is None:
+    """Return what a cell of openpyxl shows."""
+    if cell.value is None:
         return None
     try:
-        return _shown(cell, value)
+        return _shown(cell, cell.value)
     except ValueError as error:
         return Unreadable(f"{cell.coordinate} {error}")
 
 
 def _shown(cell: Any, value: Any) -> str:
+    """Return the value of a cell in its format. Raises ValueError with a message that continues the cell's address."""
     from openpyxl.utils.escape import unescape
 
-    if cell.data_type == "e":
+    if cell.data_type == "e":  # an error, such as #DIV/0!
         raise ValueError(f"has the error {value}")
     if isinstance(value, str):
-        return shown_text(unescape(value), cell.number_format)
+        return shown_text(unescape(value), cell.number_format)  # a workbook writes control characters as _x000D_
     if cell.style_array.numFmtId in OF_LANGUAGE:
         raise ValueError(f"is shown as Excel's language has it: write {value} as text")
     if isinstance(value, int | float | date | time):
