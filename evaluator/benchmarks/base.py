@@ -1,7 +1,10 @@
 """Define the base class of benchmarks.
 
 A benchmark has a card, metrics, items, a prompt and a scoring rule, all in one file of this folder. `kinds` has what
-benchmarks of one kind share.
+benchmarks of one kind share. docs/benchmark-reference.md lists what a benchmark may declare and override.
+
+An evaluation calls `load` (a folder → items), `prompts` (an item → what a model is asked), `score` (items and answers →
+scores) and `aggregate` (scores → metrics). An import calls `source_rows` and `convert_row` (the makers' files → the folder).
 
 Private test sets and samples use the same schema (`rows`). Columns: `id`, `question`, `answer`, `images` (list of paths)
 or `page` (path), `choices` (list), and one column for each breakdown axis of the benchmark. A benchmark may define more
@@ -37,7 +40,7 @@ from submissions.records.options import MAX_REASONING_TOKENS, Inputs
 if TYPE_CHECKING:  # it draws figures with libraries that the board does not load
     from evaluator.fresh.samples import Sample
 
-QUESTION = "{question}"  # placeholder in a prompt
+QUESTION = "{question}"  # placeholder for the item's question in `Benchmark.prompt`
 
 
 class Benchmark:
@@ -47,7 +50,7 @@ class Benchmark:
     version: str  # changes whenever items, prompts or scoring change: scores of two versions are never compared
     inputs: Inputs = "image"  # what a model must be able to read
     min_context: int = 2048  # tokens that a question, its image and the answer need; pages are read in windows
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]  # in the order of the board's columns
     card: Card
     prompt = QUESTION  # without this placeholder, items have no question
     columns: Columns | None = None  # of the tables that its makers publish
@@ -61,11 +64,13 @@ class Benchmark:
     latency_protocol: Literal["single", "total"] = "single"
 
     def ranks_decoding(self, decoding: str | None, answer_budget: int | None, reasoning_budget: int | None) -> bool:
-        """Return whether results with this decoding and these token budgets may be ranked. None means unknown."""
-        greedy = decoding != "repository"
-        return (
-            greedy and answer_budget in (None, self.max_new_tokens) and reasoning_budget in (None, MAX_REASONING_TOKENS)
-        )
+        """Return whether results with this decoding and these budgets of new tokens may be ranked.
+
+        All ranked models must have the same conditions. None means unknown, as in reported results, and is accepted.
+        """
+        if decoding == "repository":  # the settings of the model's repository, which may include sampling
+            return False
+        return answer_budget in (None, self.max_new_tokens) and reasoning_budget in (None, MAX_REASONING_TOKENS)
 
     def load(self, source: Path) -> list[Item]:
         """Load all items of a folder in the documented schema.
@@ -73,7 +78,7 @@ class Benchmark:
         Raises DataError if a row is invalid. The message names the file and the row.
         """
         file = items_file(source)
-        rows = ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in item_rows(file))
+        rows = ((f"{file}, row {number}", partial(self.item, row, source)) for number, row in item_rows(file))
         return self.complete(build_items(file, rows))
 
     def complete(self, items: list[Item]) -> list[Item]:
@@ -81,7 +86,11 @@ class Benchmark:
         return items
 
     def item(self, row: Row, folder: Path) -> Item:
-        """Build an item from a row of the documented schema. Raises KeyError or ValueError if the row is invalid."""
+        """Build an item from a row of the documented schema, whose images are in `folder`.
+
+        Items with the same first image are a cluster: they are not independent. Raises KeyError or ValueError if the row is
+        invalid.
+        """
         inputs = self.scoring_inputs(row)
         return Item(
             id=text_in(row, "id"),
@@ -94,7 +103,7 @@ class Benchmark:
         )
 
     def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
-        """Return the gold answer of a row, whose scoring inputs are given."""
+        """Return the gold answer of a row. `inputs` are its `scoring_inputs`."""
         return text_in(row, "answer")
 
     def buckets(self, row: Row) -> dict[str, str]:
@@ -125,18 +134,20 @@ class Benchmark:
         return table_rows(source, self.source_tables)
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """Convert a published row to the documented schema, but with pictures in `images` and HTML in `page`.
+        """Convert a published row to the documented schema. The import writes its pictures and page to files.
 
-        Raises KeyError or ValueError if the row cannot be used.
+        Unlike in the schema, the column `images` has a list of Picture, and `page` the HTML itself. `images` is the makers'
+        folder, in which pictures are found by name. Raises KeyError or ValueError if the row cannot be used.
         """
         if self.columns is None:
             raise NotImplementedError
         return self.columns.convert(source, images)
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
-        """Return row `number` about an invented figure, without id, images and axes, or None if the figure does not suit.
+        """Return a row about an invented figure for the sample set, without id, images and axes.
 
-        Raises NotImplementedError if the benchmark is of no kind that can invent rows.
+        `sample` is the figure, `number` that of the row. Return None if the figure does not suit the benchmark. The kinds of
+        tasks define this method; for all others it raises NotImplementedError.
         """
         raise NotImplementedError(f"{self.name} is of no kind that invents rows: make its samples by hand")
 
@@ -160,8 +171,8 @@ class Benchmark:
         return corrected
 
     def accepts(self, item: Item, output: str) -> bool:
-        """Return whether the rule that ranks models counts an output as right."""
-        (score,) = self.score_flat([item], [Answer(item.id, output, "ok", 0.0)])
+        """Return whether the rule that ranks models (`item_metric`) counts an output as right."""
+        (score,) = self.score_flat([item], [Answer(item.id, output, "ok", seconds=0.0)])
         return score.values[self.item_metric.name] == 1
 
     def prompts(self, item: Item) -> list[Prompt]:
@@ -207,7 +218,7 @@ class Benchmark:
 
     @property
     def item_metric(self) -> Metric:
-        """Return the metric for single items: the headline if it is a mean over items, else the first that is."""
+        """The metric by which single items are judged: the headline if it is a mean over items, else the first that is."""
         return next(metric for metric in (self.metric(self.card.headline), *self.metrics) if metric.is_mean)
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
@@ -216,5 +227,9 @@ class Benchmark:
 
 
 def fill(template: str, **values: str) -> str:
-    """Return a prompt with the values in place of `{name}`. Other braces, and braces in values, stay as they are."""
-    return re.sub("|".join(rf"\{{{name}\}}" for name in values), lambda found: values[found[0][1:-1]], template)
+    """Return a prompt with the values in place of `{name}`. Other braces, and braces in values, stay as they are.
+
+    `fill("{question} {x}", question="{x}?")` is "{x}? {x}". This is why `str.format` is not used.
+    """
+    placeholders = "|".join(rf"\{{{name}\}}" for name in values)
+    return re.sub(placeholders, lambda found: values[found[0].strip("{}")], template)

@@ -1,4 +1,7 @@
-"""Describe a benchmark for the board."""
+"""Define the card of a benchmark: what the board, exports and docs show about it, and what decides its ranking.
+
+A benchmark declares one as `card`; docs/benchmark-reference.md has a table of the fields.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +10,7 @@ from typing import Literal
 from submissions.texts.text import Text
 
 ITEMS = Text("문항", "items")
-Skill = Literal["tables", "charts", "documents", "transcription"]
+Skill = Literal["tables", "charts", "documents", "transcription"]  # columns of the overview
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,17 @@ class Baseline:
     `make bench PARTS=fresh` prints those of ko-fresh, and `python -m evaluator strategies` those of kind "constant".
     """
 
+    # people; rules that read the picture; rules that do not see it; the same output for every item
     kind: Literal["human", "baseline", "blind", "constant"]
     title: Text
     score: float  # percent
 
 
 def constant_answer(score: float) -> Baseline:
-    """Return the most that one answer to all questions, a dump or an echo earns on the sample set, in percent."""
+    """Return the baseline for outputs that read no picture, such as one answer to all questions.
+
+    `score` is the most that any of them earns on the sample set, in percent, as `python -m evaluator strategies` prints it.
+    """
     return Baseline("constant", Text("늘 같은 답(샘플 문항)", "One answer to all items (sample items)"), score)
 
 
@@ -63,7 +70,8 @@ class Card:
     ranking_note: Text | None = None  # why reported rows are ranked by another metric
     chance: float | None = None  # percent right by guessing, if there are only a few possible answers
     columns: tuple[ScoreColumn, ...] = ()
-    # The parts (axis and bucket, None: the whole) that need a skill. The overview ranks models by skill.
+    # skill → the parts of the set that need it, as (axis, bucket), or None for the whole set. The overview ranks models by
+    # skill.
     skills: Mapping[Skill, tuple[tuple[str, str] | None, ...]] = field(default_factory=dict)
     baselines: tuple[Baseline, ...] = ()
     ladder: str | None = None  # axis whose first bucket is clean and whose others are degraded copies of the same items
@@ -73,22 +81,23 @@ class Card:
     access: Text | None = None  # who made and holds the test set, and who may have seen it or trained on it
     samples_are_public: bool = True  # whether the sample items may be shown with their answers; test sets never are
     is_public: bool = False  # whether anybody can download the test set
-    # Set if the test set is private and its answers are so short that candidates can be tried: the steps in points to which
-    # metrics other than the headline are rounded. Metrics that are not named are not published (docs/security.md).
+    # Set if the test set is private and its answers are so short that candidates can be tried: metric → the step in points to
+    # which it is rounded. Of the other metrics, only the headline and those that need no gold answers are published
+    # (docs/security.md).
     coarse: Mapping[str, float] | None = None
-    data_stays: bool = False  # whether those terms forbid taking the data abroad
+    data_stays: bool = False  # whether `data_terms` forbid taking the data abroad
 
     @property
     def task(self) -> Text:
-        """What is asked: the first sentence of the summary."""
-        return Text(*(f"{sentence.partition('. ')[0].rstrip('.')}." for sentence in self.summary))
+        """What is asked: the first sentence of the summary, in both languages."""
+        return Text(*(f"{summary.partition('. ')[0].rstrip('.')}." for summary in self.summary))
 
     def bucket_title(self, bucket: str) -> Text:
         """Return the title of a bucket of any axis, by default its name."""
-        known = (axis.buckets[bucket] for axis in self.axes if bucket in axis.buckets)
-        return next(known, Text(bucket, bucket))
+        titles = (axis.buckets[bucket] for axis in self.axes if bucket in axis.buckets)
+        return next(titles, Text(bucket, bucket))
 
     def axis_title(self, name: str) -> Text:
-        """Return the title of a breakdown axis, by default its name."""
-        known = (*self.axes, *((self.histogram,) if self.histogram else ()))
-        return next((axis.title for axis in known if axis.name == name), Text(name, name))
+        """Return the title of a breakdown axis or of the histogram, by default its name."""
+        axes = [*self.axes, self.histogram] if self.histogram else self.axes
+        return next((axis.title for axis in axes if axis.name == name), Text(name, name))

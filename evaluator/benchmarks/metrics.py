@@ -1,4 +1,7 @@
-"""Declare metrics. Results, intervals, columns, exports and docs all read a benchmark's declarations."""
+"""Define what a metric declares, and the metrics that several benchmarks have.
+
+A benchmark lists its `metrics`. Results, intervals, the board's columns, exports and docs all read those declarations.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,11 +14,11 @@ Aggregate = Callable[[Sequence[Score], str], float | None]
 
 
 def mean(scores: Sequence[Score], name: str) -> float | None:
-    """Return the mean over the items that have this value, by their weights, or None if none has it."""
-    values = [(score.values[name], score.weights.get(name, 1)) for score in scores if name in score.values]
-    if not values:
+    """Return the weighted mean over the items that have this value, or None if none has it. The default weight is 1."""
+    weighted = [(score.values[name], score.weights.get(name, 1)) for score in scores if name in score.values]
+    if not weighted:
         return None
-    return sum(value * weight for value, weight in values) / sum(weight for _, weight in values)
+    return sum(value * weight for value, weight in weighted) / sum(weight for _, weight in weighted)
 
 
 def not_measured(scores: Sequence[Score], name: str) -> None:
@@ -32,8 +35,8 @@ class Metric:
     name: str  # key in results, columns and exports
     title: Text
     aggregate: Aggregate = mean
-    lowest: float = 0.0  # percent
-    hint: Text | None = None
+    lowest: float = 0.0  # lowest possible value in percent, below 0 for a difference
+    hint: Text | None = None  # explains the metric's column on the board
     column: bool = True  # whether the board shows it unless a visitor chooses otherwise
     on_hub: bool = True  # whether it is published on model pages of the Hub
     needs_gold: bool = True  # whether it depends on the gold answers, so that its values could reveal them
@@ -42,10 +45,12 @@ class Metric:
 
     @property
     def order_title(self) -> Text:
+        """The title of the metric in "… 높은 순" ("…, highest first")."""
         return self.order or self.title
 
     @property
     def is_mean(self) -> bool:
+        """Whether the metric is a mean over items, so that each item has a value of its own."""
         return self.aggregate is mean
 
 
@@ -84,6 +89,7 @@ IN_KOREAN = Metric(
     needs_gold=False,
     on_hub=False,
 )
+# `Card.ranking_note` of benchmarks that rank by STRICT_EM.
 STRICT_RANKING = Text(
     "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 이미지에 나온 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
     "Verified results are ranked by strict EM, because the official rule (EM) also accepts an answer that lists every number or label in an image. Reported scores have only the official EM and are ranked separately by it.",

@@ -78,7 +78,7 @@ class ImageFolder:
     def find(self, name: str, hint: str = "") -> Path:
         """Return the image with this name. Its ending is optional, may differ, and folders in the name are ignored.
 
-        If several images have the name, return the one whose folder path contains `hint`. For example, `find("charts\\7.jpg",
+        If several images have the name, return the one whose folder path contains `hint`. For example, `find("charts/7.jpg",
         "보고서")` finds `보고서/그림/7.png`. Raises ValueError if there is no such image or more than one.
         """
         wanted = PurePosixPath(composed(name).replace("\\", "/"))  # tables written on Windows have backslashes
