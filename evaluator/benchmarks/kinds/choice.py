@@ -1,15 +1,19 @@
-"""Choice: choose the right one of four choices by its letter.
+"""Define the kind of task in which a model chooses the right one of four choices by its letter.
 
-A row of the documented schema has the column `choices`. Without `answer` the first choice is the right one, and the
-items are shuffled by a key that only the holder of the answers can compute; with the right letter in `answer`, the
-choices are in the makers' order. With `rotates`, each item is asked in the 4 rotations of a Latin square, so that the
-right choice is at every letter once.
+In an `Item`, the right choice is always the first of `choices`; which letter each choice gets is decided by `choice_order`.
+
+A row of the documented schema has the column `choices`, and one of two forms:
+- With the right letter in `answer`, the choices are shown in the order of the row, which is the makers'.
+- Without `answer`, the first choice is the right one, and each item's choices are shuffled by a key that only those who have
+  the answers can compute.
+
+With `rotates`, each item is asked four times, with the choices moved on by one letter each time, so that the right choice is
+at every letter once.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +29,7 @@ from submissions.texts.text import Text
 if TYPE_CHECKING:  # it draws figures with libraries that the board does not load
     from evaluator.fresh.samples import Sample
 
+# `Card.ranking_note` of choice benchmarks, unless they have one of their own.
 RANKING = Text(
     "직접 평가한 결과는 엄격 EM, 곧 답변이 최종적으로 고른 보기로 순위를 매깁니다. EM은 제작사의 채점 규칙을 그대로 따르므로 출력 형식이 다르면 맞은 답도 틀린 것이 됩니다. 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
     "Verified results are ranked by strict EM, which is the option that an answer settles on. EM follows the makers' own rule, under which a right answer in another format is wrong. Reported scores have only the official EM and are ranked separately by it.",
@@ -35,14 +40,20 @@ LETTER = Axis("letter", Text("선택한 보기 분포", "Distribution of chosen 
 LETTER_NOTE = Text("‘-’는 어느 보기를 골랐는지 알 수 없는 답변입니다.", "‘-’ marks answers without a clear choice.")
 
 
+# The metrics below read `Score.gold` and `Score.prediction`, which have one letter for each rotation, for example "BADC" and
+# "BBD-". The parameter `name` is the metric's name, which every aggregate function gets.
+
+
 def macro_f1(scores: Sequence[Score], name: str) -> float:
     """Return macro-F1 over the letters. Always answering A earns 10 %, while accuracy would be 25 %."""
-    pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.prediction, strict=True))
+    counts: Counter[tuple[str, str]] = Counter()  # (gold letter, chosen letter) → answers
+    for score in scores:
+        counts.update(zip(score.gold, score.prediction, strict=True))
     total = 0.0
     for letter in LETTERS:
-        hits = pairs[letter, letter]
+        hits = counts[letter, letter]
         # Pairs with the letter on either side: true positives, false positives and false negatives, TP + FP + FN.
-        involved = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
+        involved = sum(count for pair, count in counts.items() if letter in pair)
         total += 2 * hits / (involved + hits) if hits else 0.0  # F1 = 2 TP / (2 TP + FP + FN)
     return total / len(LETTERS)
 
@@ -50,12 +61,13 @@ def macro_f1(scores: Sequence[Score], name: str) -> float:
 def chance_corrected(scores: Sequence[Score], name: str) -> float:
     """Return accuracy corrected for chance: 0 for guessing and 1 if everything is right."""
     chance = 1 / len(LETTERS)
-    return (sum(s.values["em"] for s in scores) / len(scores) - chance) / (1 - chance)
+    accuracy = sum(score.values["em"] for score in scores) / len(scores)
+    return (accuracy - chance) / (1 - chance)
 
 
 def consistency(scores: Sequence[Score], name: str) -> float | None:
-    """Return how often the same choice is made in every rotation; None if items were asked once."""
-    rotated = [s for s in scores if len(s.gold) > 1]
+    """Return the share of items with the same choice in every rotation, or None if items were asked once."""
+    rotated = [score for score in scores if len(score.gold) > 1]
     if not rotated:
         return None
     return sum(map(_is_consistent, rotated)) / len(rotated)
@@ -63,7 +75,8 @@ def consistency(scores: Sequence[Score], name: str) -> float | None:
 
 def _is_consistent(score: Score) -> bool:
     """Return whether the same choice was made in every rotation."""
-    return len({_offset(*pair) for pair in zip(score.gold, score.prediction, strict=True)}) == 1
+    letters = zip(score.gold, score.prediction, strict=True)
+    return len({_offset(gold, chosen) for gold, chosen in letters}) == 1
 
 
 METRICS = (
@@ -121,16 +134,19 @@ class ChoiceCard(Card):
     histogram_note: Text | None = LETTER_NOTE
 
 
-class Asked(NamedTuple):
-    """The right letter and the choices of one rotation, in the order of their letters."""
+class Rotation(NamedTuple):
+    """The choices of an item as they are shown once."""
 
-    letter: str
-    choices: list[str]
+    gold: str  # the letter of the right choice
+    choices: list[str]  # in the order of their letters
 
     @classmethod
-    def in_order(cls, choices: Sequence[str], order: Sequence[int]) -> "Asked":
-        """Return what is asked if the choices, of which the first is right, are listed in this order of their places."""
-        return cls(LETTERS[order.index(0)], [choices[place] for place in order])
+    def in_order(cls, choices: Sequence[str], order: Sequence[int]) -> "Rotation":
+        """Return the rotation that shows choices in an order. The first of `choices` is the right one.
+
+        `order` has the index of the choice at each letter: with [2, 0, 3, 1], B is the right letter.
+        """
+        return cls(LETTERS[order.index(0)], [choices[index] for index in order])
 
 
 class Choice(Benchmark):
@@ -139,17 +155,23 @@ class Choice(Benchmark):
     answer_tokens = 5
     metrics: tuple[Metric, ...] = METRICS
     card: ChoiceCard
-    choice_line = "{letter}. {choice}\n"  # of each choice, which stand at `{choices}` of the prompt
-    rotates = False
+    choice_line = "{letter}. {choice}\n"  # the line of a choice; all lines together replace `{choices}` in the prompt
+    rotates = False  # whether each item is asked with the right choice at each letter
 
     def published_match(self, gold: str, output: str) -> bool:
         """Return whether the published rule accepts an output. By default it must be the letter and nothing else."""
         return output.strip() == gold
 
     def complete(self, items: list[Item]) -> list[Item]:
+        """Return the items with the key that their choices are shuffled with."""
         return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
+        """Build an item, whose first choice is the right one.
+
+        If the row has the right letter, MAKERS_ORDER in `Item.extra` keeps the row's order: with C as the right letter it is
+        (1, 2, 0, 3), the index of the choice at each letter.
+        """
         item = super().item(row, folder)
         choices = choices_in(row)
         if row.get("answer") is None:
@@ -157,17 +179,20 @@ class Choice(Benchmark):
         right = choices.index(item.answer)
         order = list(range(1, len(choices)))
         order.insert(right, 0)
-        choices = (choices[right], *choices[:right], *choices[right + 1 :])
-        return replace(item, choices=choices, extra={**item.extra, MAKERS_ORDER: tuple(order)})
+        right_first = (choices[right], *choices[:right], *choices[right + 1 :])
+        return replace(item, choices=right_first, extra={**item.extra, MAKERS_ORDER: tuple(order)})
 
     def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
-        """Return the right choice."""
+        """Return the text of the right choice."""
         choices = choices_in(row)
-        return choices[0] if row.get("answer") is None else choices[_place(text_in(row, "answer"))]
+        if row.get("answer") is None:
+            return choices[0]
+        return choices[_index_of_letter(text_in(row, "answer"))]
 
     def item_to_score(self, row: Row) -> Item:
+        """Build an item for `python -m evaluator score`, whose answer is the right letter. Raises ValueError if it is not."""
         item = super().item_to_score(row)
-        _place(item.answer)
+        _index_of_letter(item.answer)
         return item
 
     def corrected_item(self, item: Item, answer: str) -> Item:
@@ -177,95 +202,110 @@ class Choice(Benchmark):
         if answer == item.choices[0]:
             return item
         right = item.choices.index(answer)
-        order = [right, *(place for place in range(len(item.choices)) if place != right)]  # the right one is first
-        letters = tuple(order.index(place) for place in choice_order(item, 0))
-        choices = tuple(item.choices[place] for place in order)
+        others = [index for index in range(len(item.choices)) if index != right]
+        right_first = [right, *others]
+        choices = tuple(item.choices[index] for index in right_first)
+        order = tuple(right_first.index(index) for index in choice_order(item, 0))
         gold = answer if item.answer == item.choices[0] else item.answer
-        return replace(item, choices=choices, answer=gold, extra={**item.extra, MAKERS_ORDER: letters})
+        return replace(item, choices=choices, answer=gold, extra={**item.extra, MAKERS_ORDER: order})
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question, or with descriptions of the figure if the prompt has no place for a question."""
         if QUESTION not in self.prompt:
-            described = sample.descriptions()
-            return {"choices": described} if described else None
-        asked = sample.choices(korean=not self.prompt.isascii())
-        if asked is None:
+            descriptions = sample.descriptions()
+            return {"choices": descriptions} if descriptions else None
+        question_with_choices = sample.choices(korean=not self.prompt.isascii())
+        if question_with_choices is None:
             return None
-        question, choices = asked
+        question, choices = question_with_choices  # the first choice is the right one
         row: Row = {"question": question, "choices": choices}
         if not self.rotates:
-            right = number % len(choices)  # one letter for all items earns no more than chance
+            # The right letter changes from row to row, so that one letter for all items earns no more than chance.
+            right = number % len(choices)
             row["choices"] = [*choices[1 : right + 1], choices[0], *choices[right + 1 :]]
             row["answer"] = LETTERS[right]
         return row
 
     def gold_output(self, item: Item) -> str | None:
         """Return the right letter, or None if it depends on the rotation."""
-        return None if self.rotates else self._asked(item)[0].letter
+        return None if self.rotates else self._rotations(item)[0].gold
 
     def prompts(self, item: Item) -> list[Prompt]:
+        """Return a prompt for each rotation. If there are several, their ids are the item's with `#0` to `#3` after it."""
         prompts: list[Prompt] = []
-        for rotation, asked in enumerate(self._asked(item)):
+        for number, rotation in enumerate(self._rotations(item)):
             lines = [
                 fill(self.choice_line, letter=letter, choice=choice)
-                for letter, choice in zip(LETTERS, asked.choices, strict=True)
+                for letter, choice in zip(LETTERS, rotation.choices, strict=True)
             ]
             text = fill(self.prompt, question=item.question, choices="".join(lines))
-            prompt_id = f"{item.id}#{rotation}" if self.rotates else item.id
+            prompt_id = f"{item.id}#{number}" if self.rotates else item.id
             prompts.append(Prompt(prompt_id, text, item.images, question=item.question))
         return prompts
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        return self._score(item, self._asked(item), answers)
+        """Return the score of an item, which has one answer for each rotation."""
+        return self._score(item, self._rotations(item), answers)
 
-    def _score(self, item: Item, asked: Sequence[Asked], answers: Sequence[Answer]) -> Score:
-        golds = [one.letter for one in asked]
-        matches = [self.published_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
-        given = [asserted_letter(answer.text, one.choices) for answer, one in zip(answers, asked, strict=True)]
-        em = sum(matches) / len(matches)
+    def _score(self, item: Item, rotations: Sequence[Rotation], answers: Sequence[Answer]) -> Score:
+        """Return the score of an item: the means over the rotations, the chosen letters and the right ones."""
+        published_matches = 0
+        strict_matches = 0
+        prediction = ""
+        for rotation, answer in zip(rotations, answers, strict=True):
+            chosen = asserted_letter(answer.text, rotation.choices)
+            published_matches += self.published_match(rotation.gold, answer.text)
+            strict_matches += chosen == rotation.gold
+            prediction += chosen or UNCLEAR
+        em = published_matches / len(rotations)
         # The score has one status: the first one of the rotations that is not "ok".
-        worst = next((answer for answer in answers if answer.status != "ok"), answers[0])
+        failed = next((answer for answer in answers if answer.status != "ok"), answers[0])
         return Score(
             item.id,
             # F1 has no value for a single item: `macro_f1` computes it from gold and prediction.
-            {"em": em, "f1": em, "em_strict": sum(map(eq, given, golds)) / len(golds)},
-            worst.status,
-            prediction="".join(letter or UNCLEAR for letter in given),
-            gold="".join(golds),
+            {"em": em, "f1": em, "em_strict": strict_matches / len(rotations)},
+            failed.status,
+            prediction=prediction,
+            gold="".join(rotation.gold for rotation in rotations),
         )
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
-        """Score items that were asked once, in their first order. Without choices, `answer` is the right letter."""
-        return [self._score(item, self._asked(item)[:1], [answer]) for item, answer in zip(items, answers, strict=True)]
+        """Score items that were asked once, in the order of their first rotation."""
+        return [
+            self._score(item, self._rotations(item)[:1], [answer]) for item, answer in zip(items, answers, strict=True)
+        ]
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         """Count the chosen letters, `-` if none is clear. The counts reveal a model that prefers one letter."""
-        counts = Counter(letter for s in scores for letter in s.prediction)
+        counts = Counter(letter for score in scores for letter in score.prediction)
         return {letter: counts[letter] for letter in LETTERS + UNCLEAR}
 
-    @property
-    def _rotations(self) -> int:
-        return len(LETTERS) if self.rotates else 1
+    def _rotations(self, item: Item) -> list[Rotation]:
+        """Return the rotations in which an item is asked.
 
-    def _asked(self, item: Item) -> list[Asked]:
-        """Return what each rotation asks. Without choices, the item was asked once, with the letter that was right then."""
+        An item for `python -m evaluator score` has no choices: another program asked it once, and its answer is the letter
+        that was right then. Its choices are read from its question, if they are in it.
+        """
         if not item.choices:
-            return [Asked(item.answer.upper(), choices_in_question(item.question))]
-        orders = [choice_order(item, rotation) for rotation in range(self._rotations)]
-        return [Asked.in_order(item.choices, order) for order in orders]
+            return [Rotation(item.answer.upper(), choices_in_question(item.question))]
+        count = len(LETTERS) if self.rotates else 1
+        orders = [choice_order(item, rotation) for rotation in range(count)]
+        return [Rotation.in_order(item.choices, order) for order in orders]
 
 
-def _place(letter: str) -> int:
-    """Return the place of a letter, from 0. Raises ValueError if it is none of the letters."""
+def _index_of_letter(letter: str) -> int:
+    """Return the index of a letter, from 0: "b" -> 1. Raises ValueError if it is not one of LETTERS."""
     if letter.upper() not in tuple(LETTERS):
         raise ValueError(f"'answer' must be one of {', '.join(LETTERS)}")
     return LETTERS.index(letter.upper())
 
 
-def _offset(gold: str, given: str) -> int | str:
+def _offset(gold: str, chosen: str) -> int | str:
     """Return how many places after the right choice the chosen one is listed, cyclically (0: it is right).
 
     The number identifies the choice, because the order is the same in all rotations except for its start. For an unclear
     answer, return a value that is different in each rotation, so that the item does not count as consistent.
     """
-    return (LETTERS.index(given) - LETTERS.index(gold)) % len(LETTERS) if given in LETTERS else f"unclear at {gold}"
+    if chosen not in LETTERS:
+        return f"unclear at {gold}"
+    return (LETTERS.index(chosen) - LETTERS.index(gold)) % len(LETTERS)

@@ -1,6 +1,7 @@
-"""Quantity: answer a question about a picture with a number and its unit, or with a name.
+"""Define the kind of task in which a model answers a question about a picture with a number and its unit, or with a name.
 
-A subclass declares the published rules. The strict rule, which ranks, accepts an answer in any ordinary wording.
+A subclass declares the makers' published rules (`published_match`, `published_f1`). The strict rule, which ranks, is defined
+here: it accepts an answer in any ordinary wording, with the readers of numbers and names in `scoring`.
 """
 
 import re
@@ -24,6 +25,12 @@ if TYPE_CHECKING:  # it draws figures with libraries that the board does not loa
     from evaluator.fresh.samples import Sample
 
 
+# A clause with the topic particle 은 or 는, before the rest of a sentence: "2019년에는 서울입니다" is split after 는.
+_AFTER_TOPIC = re.compile(r"(?<=[은는])\s")
+# The end of a Korean sentence that names something: 서울"입니다.", 서울"이다", 서울"임".
+_COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")
+
+
 @dataclass(frozen=True)
 class QuantityCard(Card):
     """The card of a quantity benchmark. Verified results are ranked by the strict rule."""
@@ -41,11 +48,13 @@ class Quantity(Benchmark):
     has_names = False  # whether a gold answer may be a name, without a number
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
+        """Convert a published row. Raises ValueError if its answer has no number, although it must have one."""
         row = super().convert_row(source, images)
         self._check_gold(row["answer"])
         return row
 
     def corrected_item(self, item: Item, answer: str) -> Item:
+        """Return an item with another gold answer. Raises ValueError if it has no number, although it must have one."""
         self._check_gold(answer)
         return super().corrected_item(item, answer)
 
@@ -56,10 +65,10 @@ class Quantity(Benchmark):
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question for a printed number."""
-        asked = sample.question()
-        if asked is None:
+        question_with_answer = sample.question()
+        if question_with_answer is None:
             return None
-        question, answer = asked
+        question, answer = question_with_answer
         return {"question": question, "answer": answer}
 
     def published_match(self, gold: str, output: str) -> bool:
@@ -71,22 +80,24 @@ class Quantity(Benchmark):
         return quantity_f1(item.question, item.answer, text)
 
     def strict_match(self, item: Item, text: str) -> bool:
-        """Return whether an output gives the quantity of the gold answer, or its name if that is what was asked.
+        """Return whether an output gives the quantity of the gold answer, or its name if a name was asked for.
 
-        A gold answer that repeats numbers of the question asks for a name, so its numbers prove nothing. In all other
-        cases the quantity decides, and names come after it, because most outputs with a right quantity have no name.
+        If the gold answer has no numbers but those of the question, a name was asked for: an output that repeats the numbers
+        proves nothing. In all other cases the quantity decides, and a name counts only after it, because most outputs with a
+        right quantity do not repeat the name.
         """
-        if name := _name_beside_known_numbers(item.question, item.answer):
+        if name := _name_beside_numbers_of_question(item.question, item.answer):
             return matches_name(item.question, name, text)
         if strict_match(item.question, item.answer, text):
             return True
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
-        if explained := _name_before_bracket(item.answer):
-            return matches_name(item.question, explained, text)
+        if name := _name_before_bracket(item.answer):
+            return matches_name(item.question, name, text)
         return False
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
+        """Return the values of the published rules and of the strict rule, and `in_korean` if that can be judged."""
         values = {
             "em": float(self.published_match(item.answer, text)),
             "f1": self.published_f1(item, text),
@@ -95,16 +106,19 @@ class Quantity(Benchmark):
         return with_language(values, item.question, text)
 
 
-def _name_beside_known_numbers(question: str, gold: str) -> str:
-    """Return the name in a gold answer all of whose numbers are the question's (2019년에는 서울입니다), else ""."""
-    written = set(quantities(gold).written)
-    if not written or written - set(quantities(question).written):
+def _name_beside_numbers_of_question(question: str, gold: str) -> str:
+    """Return the name in a gold answer that has numbers, all of them the question's, else "".
+
+    For example, ("2019년에 가장 많은 곳은?", "2019년에는 서울입니다.") -> "서울".
+    """
+    numbers = set(quantities(gold).written)
+    if not numbers or numbers - set(quantities(question).written):
         return ""
-    last_part = re.split(r"(?<=[은는])\s", gold.strip())[-1]
-    return re.sub(r"(?:입니다|이다|임)?\.?$", "", last_part)
+    after_topic = _AFTER_TOPIC.split(gold.strip())[-1]
+    return _COPULA.sub("", after_topic)
 
 
 def _name_before_bracket(gold: str) -> str:
-    """Return the name that a gold answer explains in brackets (청소년(만 10~19세)), else ""."""
+    """Return the name that a gold answer explains in brackets, else "": "청소년(만 10~19세)" -> "청소년"."""
     name, bracket, _ = gold.partition("(")
     return name.strip() if bracket and not quantities(name).written else ""

@@ -1,4 +1,4 @@
-"""Transcription: write down a page. Items have no question, and the answer is long."""
+"""Define the kind of task in which a model writes down a page. Items have no question, and the answer is long."""
 
 from typing import TYPE_CHECKING
 
