@@ -190,7 +190,10 @@ class Benchmark:
         return Score(item.id, self.score_text(item, answer.text), answer.status)
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
-        """Return each metric's value for one output, from 0 to 1. A subclass defines this method unless it scores items itself."""
+        """Return each metric's value for one output, from 0 to 1.
+
+        A subclass defines this method, unless it defines `score_item` or `score`.
+        """
         raise NotImplementedError
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:

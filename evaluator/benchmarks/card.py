@@ -81,8 +81,8 @@ class Card:
     access: Text | None = None  # who made and holds the test set, and who may have seen it or trained on it
     samples_are_public: bool = True  # whether the sample items may be shown with their answers; test sets never are
     is_public: bool = False  # whether anybody can download the test set
-    # Set if the test set is private and its answers are so short that candidates can be tried: metric → the step in points to
-    # which it is rounded. Of the other metrics, only the headline and those that need no gold answers are published
+    # Set if the test set is private and its answers are so short that candidates can be tried: metric → the step in points
+    # to which it is rounded. Of the other metrics, only the headline and those that need no gold answers are published
     # (docs/security.md).
     coarse: Mapping[str, float] | None = None
     data_stays: bool = False  # whether `data_terms` forbid taking the data abroad

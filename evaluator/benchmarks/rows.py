@@ -1,7 +1,7 @@
 """Read rows of the documented schema: a folder with `items.jsonl` or `items.parquet`, one row per question.
 
 `Benchmark.load` reads test sets and samples here; the schema is in the docstring of `base.py`. The rows name images and
-pages by their path in the folder. A set may be made by hand or come from the Hub, so mistakes are reported with file and row.
+pages by their path in the folder. A set may be made by hand, so mistakes are reported with file and row.
 """
 
 from collections.abc import Callable, Iterable, Iterator
