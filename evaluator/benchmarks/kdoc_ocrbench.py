@@ -1,8 +1,11 @@
-"""KDoc-OCRBench-V2: transcribe a page of a Korean public body; unit tests check sentences, tables, headers and footers.
+"""KDoc-OCRBench-V2: transcribe a page of a Korean public body; checks look for sentences, tables, headers and footers.
 
-source: https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2 (CC BY 4.0), in the form of olmOCR-bench, whose rules are
-in `scoring/page_checks.py`. A page of the documented schema has the column `checks`, its tests as JSON; the samples also have
-`transcript`, which passes them all. `import` reads the makers' folder: `pdfs/`, JSONL files of tests, `categories.jsonl`.
+source: https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2 (CC BY 4.0), in the form of olmOCR-bench. Its makers call the
+checks unit tests; there are three types: "present" (a sentence), "table" (a cell with its neighbours) and "absent" (a header
+or footer). `scoring/page_checks.py` runs them.
+
+A page of the documented schema has the column `checks`, a list of its checks as JSON; the samples also have `transcript`,
+which passes them all. `import` reads the makers' folder: `pdfs/`, JSONL files of checks, `categories.jsonl`.
 """
 
 import json
@@ -31,7 +34,7 @@ INSTRUCTION = """이 문서 이미지의 내용을 빠짐없이 Markdown으로 �
 - 쪽 번호와 쪽마다 되풀이되는 머리글·바닥글은 쓰지 마십시오.
 - 표는 HTML <table>로 쓰고, 제목 칸은 <th>, 합쳐진 칸은 rowspan과 colspan으로 나타내십시오.
 - 그림과 사진은 옮기지 마십시오."""
-TESTS = ("text_present.jsonl", "tables.jsonl", "header_footer_tests.jsonl")
+CHECK_FILES = ("text_present.jsonl", "tables.jsonl", "header_footer_tests.jsonl")
 CATEGORIES = {
     "Statistics": Text("통계", "Statistics"),
     "Reports": Text("보고서", "Reports"),
@@ -39,16 +42,27 @@ CATEGORIES = {
     "Notices": Text("공고", "Notices"),
 }
 DPI = 144  # of the pictures that are made from PDFs
+POINTS_PER_INCH = 72  # the unit of PDF pages
+# type of checks → metric with the pass rate of its group
 GROUPS = {"present": "text_passed", "table": "table_passed", "absent": "header_footer_passed"}
-CONTENT = (GROUPS["present"], GROUPS["table"])
-LEAST_LENGTH = 0.8  # of an output, in lengths of the sentence that a test looks for
-MIN_TRANSCRIPT = 100  # letters and digits
-SOUND = "sound_output"
-NAMES = {"cell": "칸", "up": "위", "down": "아래", "left": "왼쪽", "right": "오른쪽", "top_heading": "열 제목", "left_heading": "행 제목"}  # fmt: skip
+SOUND = "sound_output"  # metric with the pass rate of the baseline check, a group of its own
+CONTENT = (GROUPS["present"], GROUPS["table"])  # the groups that only a transcript of the page passes
+MIN_LENGTH_RATIO = 0.8  # length of an output / length of a sentence that it may contain
+MIN_TRANSCRIPT = 100  # letters and digits of an output that counts as a transcript
+# The fields of a check of a table, for people.
+FIELD_TITLES = {
+    "cell": "칸",
+    "up": "위",
+    "down": "아래",
+    "left": "왼쪽",
+    "right": "오른쪽",
+    "top_heading": "열 제목",
+    "left_heading": "행 제목",
+}
 
 
 def olmocr_score(scores: Sequence[Score], name: str) -> float | None:
-    """Return olmOCR-bench's overall score: the mean of the pass rates of the groups of tests."""
+    """Return olmOCR-bench's overall score: the mean of the pass rates of the groups of checks."""
     rates = [mean(scores, group) for group in (*GROUPS.values(), SOUND)]
     known = [rate for rate in rates if rate is not None]
     return sum(known) / len(known) if known else None
@@ -126,38 +140,55 @@ class KDocOCRBench(Transcription):
         return replace(item, cluster=item.id)
 
     def corrected_item(self, item: Item, answer: str) -> Item:
+        """Raise ValueError: the item has checks in place of an answer."""
         raise ValueError("its checks decide, not an answer: withdraw the item")
 
     def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
+        """Return the checks in words, for people: models are not compared with it."""
         return "\n".join(map(described, inputs["checks"])) or "–"
 
     def scoring_inputs(self, row: Row) -> dict[str, Any]:
+        """Return the checks, and the transcript if the row has one, which only samples do."""
         inputs: dict[str, Any] = {"checks": _checks(row["checks"])}
         if row.get("transcript"):
             inputs["transcript"] = text_in(row, "transcript")
         return inputs
 
     def item_to_score(self, row: Row) -> Item:
+        """Build an item for `python -m evaluator score` from `id` and `checks`, without a gold answer."""
         inputs = self.scoring_inputs({"checks": None, **row})
         return Item(nonempty_text(row, "id"), "", self.reference(row, inputs), extra=inputs)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
-        """Yield a row for each PDF, with its category and tests. A test that is not understood ends the import."""
-        found = files_below(source / "pdfs", (".pdf",))
-        pdfs = {_name(path.relative_to(source / "pdfs")): path for path in found}
-        if len(pdfs) < len(found):
-            raise DataError(f"{source / 'pdfs'}: two names differ only in how their letters are composed")
+        """Yield a row for each PDF: its path, category and checks, and the path that `convert_row` draws its picture to.
+
+        Raises DataError, which ends the import, if a file is missing or a check is not understood.
+        """
+        folder = source / "pdfs"
+        paths = files_below(folder, (".pdf",))
+        pdfs = {_pdf_name(path.relative_to(folder)): path for path in paths}
+        if len(pdfs) < len(paths):
+            raise DataError(f"{folder}: two names differ only in how their letters are composed")
         if not pdfs:
-            raise DataError(f"{source / 'pdfs'}: there are no PDFs")
+            raise DataError(f"{folder}: there are no PDFs")
         checks = _checks_by_pdf(source, pdfs)
-        categories = {_name(str(row.get("pdf"))): row.get("category") for _, row in _rows(source / "categories.jsonl")}
+        categories = {
+            _pdf_name(str(row.get("pdf"))): row.get("category") for _, row in _rows(source / "categories.jsonl")
+        }
         with TemporaryDirectory() as scratch:
+            picture = Path(scratch) / "page.png"  # each row's picture replaces that of the row before
             for number, (name, path) in enumerate(sorted(pdfs.items()), 1):
-                picture = Path(scratch) / "page.png"
-                row = {"id": name.removesuffix(".pdf"), "category": categories.get(name), "checks": checks[name]}
-                yield SourceRow(path, number, {**row, "pdf": path, "picture": picture})
+                row = {
+                    "id": name.removesuffix(".pdf"),
+                    "category": categories.get(name),
+                    "checks": checks[name],
+                    "pdf": path,
+                    "picture": picture,
+                }
+                yield SourceRow(path, number, row)
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
+        """Draw the page of a row's PDF and convert the row. Raises ValueError if the PDF cannot be read."""
         row = source.row
         _draw(row["pdf"], row["picture"])
         return {
@@ -173,42 +204,51 @@ class KDocOCRBench(Transcription):
         if row is None:
             return None
         checks = [
-            {"pdf": "sample.pdf", "page": 1, "id": f"check-{place}", **check}
-            for place, check in enumerate(sample.checks(), 1)
+            {"pdf": "sample.pdf", "page": 1, "id": f"check-{check_number}", **check}
+            for check_number, check in enumerate(sample.checks(), 1)
         ]
         return {"checks": json.dumps(checks, ensure_ascii=False), "transcript": row["answer"]}
 
     def gold_output(self, item: Item) -> str | None:
+        """Return the transcript, which only samples have."""
         return item.extra.get("transcript")
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        """Return the pass rate of each group of checks, weighted by their number, and the metrics of the whole page."""
         (answer,) = answers
         checks: Sequence[Check] = item.extra["checks"]
-        held = run_checks(checks, answer.text)
-        passed: dict[str, list[bool]] = {}
-        for check, is_held in zip(checks, held, strict=True):
-            passed.setdefault(GROUPS[check["type"]], []).append(is_held)
-        passed[SOUND] = [is_sound(answer.text)]
-        rates = {name: sum(group) / len(group) for name, group in passed.items()}
-        counts = {name: len(group) for name, group in passed.items()}
-        every = float(all(rate == 1.0 for rate in rates.values()))
-        values = {"checks_passed": _checks_passed(checks, held, rates, answer.text), "em": every, **rates}
+        passed = run_checks(checks, answer.text)
+        groups: dict[str, list[bool]] = {}
+        for check, is_passed in zip(checks, passed, strict=True):
+            groups.setdefault(GROUPS[check["type"]], []).append(is_passed)
+        groups[SOUND] = [is_sound(answer.text)]
+        rates = {name: sum(group) / len(group) for name, group in groups.items()}
+        counts = {name: len(group) for name, group in groups.items()}
+        passes_all = float(all(rate == 1.0 for rate in rates.values()))
+        values = {"checks_passed": _checks_passed(checks, passed, rates, answer.text), "em": passes_all, **rates}
         return Score(item.id, values, answer.status, weights=counts)
 
 
 def _is_long_enough(output: str, check: Check) -> bool:
-    """Return whether an output can contain the sentence of a test. The published rule also finds `1` in every sentence with a 1."""
-    return len(output.strip()) >= LEAST_LENGTH * len(check["text"])
+    """Return whether an output is long enough to contain the sentence of a check.
+
+    The published rule compares the shorter text with the best part of the longer one, so the output `1` passes for every
+    sentence with a 1.
+    """
+    return len(output.strip()) >= MIN_LENGTH_RATIO * len(check["text"])
 
 
-def _checks_passed(checks: Sequence[Check], held: Sequence[bool], rates: Mapping[str, float], output: str) -> float:
-    """Return the mean pass rate of a page's groups of tests, from 0 to 1.
+def _checks_passed(checks: Sequence[Check], passed: Sequence[bool], rates: Mapping[str, float], output: str) -> float:
+    """Return the metric `checks_passed` of a page: the mean pass rate of its groups of checks, from 0 to 1.
 
-    Leaving out headers and writing sound text earns nothing by itself: one word on every page would pass all such tests.
-    A page without other tests needs a text of some length.
+    Leaving out headers and writing sound text earns nothing by itself: one word on every page would pass all such checks.
+    Their groups therefore count only in proportion to the content that was transcribed. A page without checks of content
+    needs a text of some length.
+
+    `passed` has the outcome of each check, `rates` the pass rate of each group under the published rules.
     """
     counted = dict(rates)
-    if sentences := _sentences_found(checks, held, output):
+    if sentences := _sentences_found(checks, passed, output):
         counted[GROUPS["present"]] = sum(sentences) / len(sentences)
     content = [counted[group] for group in CONTENT if group in counted]
     has_text = sum(map(str.isalnum, output)) >= MIN_TRANSCRIPT
@@ -218,24 +258,26 @@ def _checks_passed(checks: Sequence[Check], held: Sequence[bool], rates: Mapping
     return sum(counted.values()) / len(counted)
 
 
-def _sentences_found(checks: Sequence[Check], held: Sequence[bool], output: str) -> list[bool]:
-    """Return for each test of a sentence whether it holds and the output is long enough to contain the sentence."""
+def _sentences_found(checks: Sequence[Check], passed: Sequence[bool], output: str) -> list[bool]:
+    """Return for each check of a sentence whether it passed and the output is long enough to contain the sentence."""
     return [
-        is_held and _is_long_enough(output, check)
-        for check, is_held in zip(checks, held, strict=True)
+        is_passed and _is_long_enough(output, check)
+        for check, is_passed in zip(checks, passed, strict=True)
         if check["type"] == "present"
     ]
 
 
 def described(check: Check) -> str:
-    """Return a test in words, for people who look at an item."""
-    if check["type"] != "table":
-        return f"{'있어야 함' if check['type'] == 'present' else '없어야 함'}: {check['text']}"
-    return "표: " + ", ".join(f"{NAMES[n]} {check[n]}" for n in ("cell", *SIDES, *HEADINGS) if check.get(n))
+    """Return a check in words, for people who look at an item: "표: 칸 24명, 왼쪽 서울"."""
+    if check["type"] == "table":
+        fields = [name for name in ("cell", *SIDES, *HEADINGS) if check.get(name)]
+        return "표: " + ", ".join(f"{FIELD_TITLES[name]} {check[name]}" for name in fields)
+    wanted = "있어야 함" if check["type"] == "present" else "없어야 함"
+    return f"{wanted}: {check['text']}"
 
 
 def _checks(content: Any) -> tuple[Check, ...]:
-    """Return the tests of a page. Raises ValueError, naming the test, if one is not understood."""
+    """Return the checks of a page from JSON. Raises ValueError, naming the field, if one is not understood."""
     try:
         rows = json.loads(content)
         if not isinstance(rows, list):
@@ -248,32 +290,33 @@ def _checks(content: Any) -> tuple[Check, ...]:
 
 
 def _checks_by_pdf(source: Path, pdfs: Iterable[str]) -> dict[str, list[Check]]:
-    """Return the tests of each PDF. Raises DataError, naming file and row, if one is not understood."""
-    found: dict[str, list[Check]] = {name: [] for name in pdfs}
-    for file in TESTS:
+    """Return the checks of each PDF in the makers' folder. Raises DataError, naming file and row, if one is not understood."""
+    checks: dict[str, list[Check]] = {name: [] for name in pdfs}
+    for file in CHECK_FILES:
         ids: set[str] = set()
-        for place, row in _rows(source / file):
+        for location, row in _rows(source / file):
             try:
                 check = checked_row(row)
                 if check["id"] in ids:
                     raise ValueError(f"the id {check['id']!r} appears twice")
-                found[_name(check["pdf"])].append(check)
+                checks[_pdf_name(check["pdf"])].append(check)
             except KeyError as error:
-                raise DataError(f"{place}: there is no PDF {error}") from None
+                raise DataError(f"{location}: there is no PDF {error}") from None
             except ValueError as error:
-                raise DataError(f"{place}: {error}") from None
+                raise DataError(f"{location}: {error}") from None
             ids.add(check["id"])
-    return found
+    return checks
 
 
 def _rows(file: Path) -> Iterator[tuple[str, Row]]:
+    """Yield the location and the object of each line of a JSON-lines file. Raises DataError if there is no such file."""
     if not file.is_file():
         raise DataError(f"{file}: no such file; download the whole dataset")
     yield from ((f"{file}, row {number}", row) for number, row in json_lines(file))
 
 
-def _name(path: Path | str) -> str:
-    """Return the name of a PDF as the files of tests spell it. File systems may decompose Korean letters."""
+def _pdf_name(path: Path | str) -> str:
+    """Return the name of a PDF as the files of checks spell it. File systems may decompose Korean letters."""
     return composed(Path(path).as_posix())
 
 
@@ -285,7 +328,7 @@ def _draw(pdf: Path, picture: Path) -> None:
         with PdfDocument(pdf) as document:
             if len(document) != 1:
                 raise ValueError(f"has {len(document)} pages")
-            document[0].render(scale=DPI / 72).to_pil().save(picture)
+            document[0].render(scale=DPI / POINTS_PER_INCH).to_pil().save(picture)
     except PdfiumError as error:
         raise ValueError(f"not a readable PDF: {error}") from None
 
