@@ -2,6 +2,9 @@
 
 source: "KorQuAD 2.0: Korean QA Dataset for Web Document Machine Comprehension" (Kim et al., HCLT 2019) and the
 rules of its official evaluation script, which defines latency as (preprocessing + inference) / questions.
+
+Items have a page and no image. They are read from a folder in the documented schema, where `page` is the path of an HTML file,
+or from the makers' JSON: `{"data": [{"title", "context", "qas": [{"id", "question", "answer": {"text", "answer_start"}}]}]}`.
 """
 
 import json
@@ -28,11 +31,14 @@ PROMPT = (
     f"설명은 쓰지 말고 답만 쓰세요.\n\n<문서>\n{PAGE}\n</문서>\n\n질문: {{question}}\n답:"
 )
 
-PUBLISHED = (".json",)
+PUBLISHED = (".json",)  # endings of the makers' files
 ENCRYPTED = 1  # bit of an archive member's flags
 
+# A tag that only a long answer contains: a paragraph, a table or a list.
 _LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
+# The start of an opening or closing tag of a table or a list: "/" or "", and the name.
 _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
+LISTS = ("ul", "ol", "dl")
 
 LENGTHS = {
     "short": Text("짧은 답", "Short answer"),
@@ -89,58 +95,68 @@ class KorQuAD2(Benchmark):
 
     def load(self, source: Path) -> list[Item]:
         """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
-        if source.is_dir() and not files_below(source, PUBLISHED):
+        is_in_schema = source.is_dir() and not files_below(source, PUBLISHED)
+        if is_in_schema:
             return super().load(source)
-        return build_items(
-            source, ((row.location, partial(self._published_item, row)) for row in self.source_rows(source))
-        )
+        rows = ((row.location, partial(self._published_item, row)) for row in self.source_rows(source))
+        return build_items(source, rows)
 
     def _published_item(self, source_row: SourceRow) -> Item:
-        return _item(self.convert_row(source_row), source_row.row["title"])
+        """Build an item from the makers' JSON. Questions about the same Wikipedia page are a cluster."""
+        return _item(self.convert_row(source_row), cluster=source_row.row["title"])
 
     def item(self, row: Row, folder: Path) -> Item:
-        return _item({**row, "page": _page(file_in(folder, row["page"]))}, row["page"])
+        """Build an item from a row of the documented schema. Questions about the same file are a cluster."""
+        html = _page(file_in(folder, row["page"]))
+        return _item({**row, "page": html}, cluster=row["page"])
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
-        """Yield the questions of published KorQuAD 2.x JSON: a file, or a folder or zip of such files."""
+        """Yield the questions of published KorQuAD 2.x JSON: a file, or a folder or zip of such files.
+
+        A row has the fields of its document (`title`, `context`, …), and the question as `qa`. Raises DataError, naming the
+        file, if it is not such JSON.
+        """
         for file, content in _published_files(source):
             try:
                 documents = json.loads(content)["data"]
-                questions = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
+                rows = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise DataError(f"{file}: not a KorQuAD 2.x file: {error}") from None
-            yield from (SourceRow(file, number, row) for number, row in enumerate(questions, 1))
+            yield from (SourceRow(file, number, row) for number, row in enumerate(rows, 1))
 
     def convert_row(self, source_row: SourceRow, images: ImageFolder | None = None) -> Row:
         """Convert a question. The length and form of its answer are derived from the answer and its place in the page."""
         page = source_row.row["context"]
         qa = source_row.row["qa"]
-        text = qa["answer"]["text"]
-        start = qa["answer"]["answer_start"]
+        answer = qa["answer"]["text"]
         return {
             "id": str(qa["id"]),
             "question": checked_text("question", qa["question"]),
-            "answer": checked_text("answer", text),
+            "answer": checked_text("answer", answer),
             "page": checked_text("context", page),
-            "length": "long" if _LONG.search(text) else "short",
-            "form": _form(page, text, start),
+            "length": "long" if _LONG.search(answer) else "short",
+            "form": _form(page, answer, qa["answer"]["answer_start"]),
         }
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        """Return exact match and F1 over characters, of answers without HTML and normalised as the official script does."""
         from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board runs without lxml
 
+        given = [answer for (answer,) in answers]  # an item has one answer
         # All texts in one call: for many short texts the cost is in the calls.
-        texts = [item_answers[0].text for item_answers in answers] + [item.answer for item in items]
-        normalized = normalize_many(texts)
-        given = normalized[: len(items)]
-        gold = normalized[len(items) :]
+        texts = normalize_many([answer.text for answer in given] + [item.answer for item in items])
+        given_texts = texts[: len(items)]
+        gold_texts = texts[len(items) :]
+        f1_values = character_f1(given_texts, gold_texts)
+        matches = [float(text == gold) for text, gold in zip(given_texts, gold_texts, strict=True)]
         return [
-            Score(item.id, {"em": float(g == w), "f1": f1}, item_answers[0].status)
-            for item, item_answers, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)
+            Score(item.id, {"em": em, "f1": f1}, answer.status)
+            for item, answer, em, f1 in zip(items, given, matches, f1_values, strict=True)
         ]
 
 
 def _item(row: Row, cluster: str) -> Item:
+    """Build an item from a row whose column `page` is HTML. Raises KeyError or ValueError if the row is invalid."""
     buckets = {axis: text_in(row, axis) for axis in ("length", "form")}
     return Item(
         id=text_in(row, "id"),
@@ -158,6 +174,7 @@ def _page(file: Path) -> str:
 
 
 def _published_files(source: Path) -> Iterator[tuple[Path, bytes]]:
+    """Yield the path and content of a file, or of the makers' files in a folder or zip. Raises DataError."""
     try:
         if source.suffix.lower() == ".zip":
             with zipfile.ZipFile(source) as archive:
@@ -183,14 +200,19 @@ def _published_members(source: Path, archive: zipfile.ZipFile) -> list[str]:
 
 
 def _form(page: str, answer: str, start: int) -> str:
-    """Return "table" or "list" if the answer is one or is inside one, else "paragraph"."""
-    depth: Counter[str] = Counter()
-    for closing, tag in _BLOCK.findall(page[:start]):
-        depth[tag.lower()] += -1 if closing else 1
+    """Return "table" or "list" if the answer is one or is inside one, else "paragraph".
+
+    `start` is the place of the answer in the page. In the page `<ul><li>서울</li></ul>`, 서울 has the form "list".
+    """
+    open_tags: Counter[str] = Counter()  # how many elements of each name contain the answer
+    for slash, tag in _BLOCK.findall(page[:start]):
+        open_tags[tag.lower()] += -1 if slash else 1
     block = _BLOCK.match(answer)
-    if depth["table"] > 0 or (block and block[2].lower() == "table"):
+    if open_tags["table"] > 0 or (block and block[2].lower() == "table"):
         return "table"
-    return "list" if block or any(depth[tag] > 0 for tag in ("ul", "ol", "dl")) else "paragraph"
+    if block or any(open_tags[tag] > 0 for tag in LISTS):
+        return "list"
+    return "paragraph"
 
 
 BENCHMARK = KorQuAD2()
