@@ -1,8 +1,8 @@
 """KDoc-OCRBench-V2: transcribe a page of a Korean public body; checks look for sentences, tables, headers and footers.
 
-source: https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2 (CC BY 4.0), in the form of olmOCR-bench. Its makers call the
-checks unit tests; there are three types: "present" (a sentence), "table" (a cell with its neighbours) and "absent" (a header
-or footer). `scoring/page_checks.py` runs them.
+source: https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2 (CC BY 4.0), in the form of olmOCR-bench. Its makers call
+the checks unit tests; there are three types: "present" (a sentence), "table" (a cell with its neighbours) and "absent" (a
+header or footer). `scoring/page_checks.py` runs them.
 
 A page of the documented schema has the column `checks`, a list of its checks as JSON; the samples also have `transcript`,
 which passes them all. `import` reads the makers' folder: `pdfs/`, JSONL files of checks, `categories.jsonl`.
@@ -290,7 +290,7 @@ def _checks(content: Any) -> tuple[Check, ...]:
 
 
 def _checks_by_pdf(source: Path, pdfs: Iterable[str]) -> dict[str, list[Check]]:
-    """Return the checks of each PDF in the makers' folder. Raises DataError, naming file and row, if one is not understood."""
+    """Return the checks of each PDF. Raises DataError, naming file and row, if one is not understood."""
     checks: dict[str, list[Check]] = {name: [] for name in pdfs}
     for file in CHECK_FILES:
         ids: set[str] = set()

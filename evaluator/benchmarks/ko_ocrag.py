@@ -30,8 +30,8 @@ from evaluator.core.data_types import Answer, Item, Score
 from submissions.texts.text import Text
 
 T = TypeVar("T")
-OPENING_TAG, CLOSING_TAG = "[image]", "[/image]"
-DESCRIPTIONS = "images_described"
+OPENING_TAG, CLOSING_TAG = "[image]", "[/image]"  # around the description of a picture
+DESCRIPTIONS = "images_described"  # column of a row, and key in an item's extra
 # The protocol's prompt, verbatim.
 INSTRUCTION = """당신은 텍스트와 도식/도표에 대해서 Optical Character Recognition (OCR)을 수행하는 AI assistant 입니다. 
 ---
@@ -64,9 +64,14 @@ A회사 로고 | 인구수 조사
 OCR 결과:
 """  # noqa: W291
 _SPACES = re.compile(r"\s\s+")  # jiwer's RemoveMultipleSpaces, which keeps a single newline
-MAX_WORD_LENGTH = 100  # characters
-_OVERLONG_WORD = re.compile(rf"(\S{{{MAX_WORD_LENGTH}}})(?=\S)")
+MAX_WORD_LENGTH = 100  # characters; stemming and morphemes of longer words take too long
+_OVERLONG_WORD = re.compile(
+    rf"(\S{{{MAX_WORD_LENGTH}}})(?=\S)"
+)  # the first MAX_WORD_LENGTH characters of a longer word
 _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
+MIN_STEMMED = 4  # characters of a word that rouge-score reduces to its stem
+# Kiwi's tags of punctuation: marks at the end of a sentence, commas, brackets and quotes, ellipses, dashes, other symbols.
+_PUNCTUATION_TAGS = ("SF", "SP", "SS", "SE", "SO", "SW")
 
 DOCUMENT_TYPES = {
     "가로형 텍스트+그림/도식": Text("가로형 텍스트와 그림·도식", "Horizontal text with pictures or diagrams"),
@@ -77,6 +82,7 @@ DOCUMENT_TYPES = {
 }
 
 
+# average → the metrics that it is the mean of
 PARTS = {
     "average": ("wer", "cer", "embedding", "rouge1"),
     "average_strict": ("wer", "cer", "embedding", "rouge1_strict"),
@@ -84,7 +90,7 @@ PARTS = {
 
 
 def average(scores: Sequence[Score], name: str) -> float | None:
-    """Return the mean of the four parts of the score, or None if one of them is missing."""
+    """Return the mean of the four parts of the average with this name, or None if one of them is missing."""
     parts = [mean(scores, part) for part in PARTS[name]]
     known = [part for part in parts if part is not None]
     return sum(known) / len(parts) if len(known) == len(parts) else None
@@ -197,6 +203,7 @@ class KoOCRAG(Transcription):
         return {DESCRIPTIONS: _gold_descriptions(row)}
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
+        """Convert a published row, with its descriptions. Raises ValueError if they are in the text of the page."""
         row = super().convert_row(source, images)
         if OPENING_TAG in row["answer"]:
             raise ValueError("column 'TEXT_OCR' contains descriptions of pictures, not only the page's text")
@@ -205,9 +212,11 @@ class KoOCRAG(Transcription):
         return row
 
     def gold_output(self, item: Item) -> str:
+        """Return the text of the page, with the gold descriptions after it."""
         return f"{item.answer}\n{item.extra[DESCRIPTIONS]}"
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        """Return the score of each item. The embedding similarity of all descriptions is computed at once."""
         scores = super().score(items, answers)
         similarities = _similarities(items, [item_answers[0].text for item_answers in answers])
         return [
@@ -217,15 +226,15 @@ class KoOCRAG(Transcription):
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
         """Score a page. EM requires every word of the text in order; F1 counts shared words in any order."""
-        text, images = split_output(text)
-        gold_images = split_output(item.extra[DESCRIPTIONS])[1]
-        wer = word_accuracy(item.answer, text)
-        cer = character_accuracy(item.answer, text)
-        values = {"em": float(wer == 1.0), "f1": _word_f1(item.answer, text), "wer": wer, "cer": cer}
-        if gold_images:
-            values["rouge1"] = mean_of_best(gold_images, images, _ascii_tokens, _recall)
-            values["rouge1_strict"] = mean_of_best(gold_images, images, _korean_tokens, _recall)
-        return with_language(values, self.prompt, "\n".join(images))
+        page_text, descriptions = split_output(text)
+        gold_descriptions = _descriptions_in(item.extra[DESCRIPTIONS])
+        wer = word_accuracy(item.answer, page_text)
+        cer = character_accuracy(item.answer, page_text)
+        values = {"em": float(wer == 1.0), "f1": _word_f1(item.answer, page_text), "wer": wer, "cer": cer}
+        if gold_descriptions:
+            values["rouge1"] = mean_of_best(gold_descriptions, descriptions, _ascii_tokens, _recall)
+            values["rouge1_strict"] = mean_of_best(gold_descriptions, descriptions, _korean_tokens, _recall)
+        return with_language(values, self.prompt, "\n".join(descriptions))
 
 
 def _gold_descriptions(row: Row) -> str:
@@ -235,7 +244,7 @@ def _gold_descriptions(row: Row) -> str:
         return ""
     if not isinstance(described, str):
         raise ValueError(f"'{DESCRIPTIONS}' must be text")
-    if described.strip() and not split_output(described)[1]:
+    if described.strip() and not _descriptions_in(described):
         raise ValueError(f"'{DESCRIPTIONS}' contains no {OPENING_TAG} … {CLOSING_TAG}")
     return described
 
@@ -243,23 +252,31 @@ def _gold_descriptions(row: Row) -> str:
 def split_output(text: str) -> tuple[str, list[str]]:
     """Return the text around the image descriptions, and the descriptions in order.
 
+    "제목 [image]막대그래프[/image] 끝" -> ("제목\\n끝", ["막대그래프"])
+
     A description extends from `[image]` to the next `[/image]`. The remainder after the last description also counts
     as one if it starts with an unclosed `[image]`; an unclosed tag in its middle is text. The pieces of text are joined
     by newlines, including empty ones.
     """
     pieces: list[str] = []
-    images: list[str] = []
+    descriptions: list[str] = []
     position = 0
     while (start := text.find(OPENING_TAG, position)) >= 0 and (end := text.find(CLOSING_TAG, start)) >= 0:
         pieces.append(text[position:start].strip())
-        images.append(_without_tags(text[start:end]))
+        descriptions.append(_without_tags(text[start:end]))
         position = end + len(CLOSING_TAG)
     rest = text[position:]
     if rest.startswith(OPENING_TAG):
-        images.append(_without_tags(rest))
+        descriptions.append(_without_tags(rest))
     else:
         pieces.append(rest.strip())
-    return "\n".join(pieces), images
+    return "\n".join(pieces), descriptions
+
+
+def _descriptions_in(text: str) -> list[str]:
+    """Return the image descriptions in a text, in order."""
+    _, descriptions = split_output(text)
+    return descriptions
 
 
 def word_accuracy(gold: str, text: str) -> float:
@@ -273,24 +290,31 @@ def character_accuracy(gold: str, text: str) -> float:
 
 
 def mean_of_best(
-    gold: Sequence[str], images: Sequence[str], prepare: Callable[[str], T], similarity: Callable[[T, T], float]
+    gold: Sequence[str], given: Sequence[str], prepare: Callable[[str], T], similarity: Callable[[T, T], float]
 ) -> float:
-    """Return the mean similarity of the descriptions in `images`, each to the gold description most similar to it.
+    """Return the mean similarity of a model's descriptions, each to the gold description most similar to it.
 
     Missing descriptions count as 0. Descriptions in excess of the number of gold ones are ignored.
+
+    Args:
+        gold: the gold descriptions, at least one
+        given: the model's descriptions, in the order of its output
+        prepare: called once for each description, with the text; returns what is compared
+        similarity: from 0 to 1, called with what was prepared from a gold and a given description
     """
     golds = [prepare(description) for description in gold]
-    candidates = [prepare(description) for description in images[: len(gold)]]
     total = 0.0
-    for candidate in candidates:
-        total += max(similarity(one, candidate) for one in golds)
+    for description in given[: len(gold)]:
+        candidate = prepare(description)
+        total += max(similarity(prepared_gold, candidate) for prepared_gold in golds)
     return total / len(gold)
 
 
-def _accuracy(gold: Sequence[str], text: Sequence[str]) -> float:
+def _accuracy(gold: Sequence[str], given: Sequence[str]) -> float:
+    """Return 1 - edit distance / length of `gold`, at least 0, of two sequences of words or characters."""
     from rapidfuzz.distance import Levenshtein
 
-    return max(0.0, 1.0 - Levenshtein.distance(gold, text) / max(len(gold), 1))
+    return max(0.0, 1.0 - Levenshtein.distance(gold, given) / max(len(gold), 1))
 
 
 def _words(text: str) -> list[str]:
@@ -298,9 +322,10 @@ def _words(text: str) -> list[str]:
 
 
 def _word_f1(gold: str, text: str) -> float:
-    wanted = Counter(gold.split())
-    given = Counter(text.split())
-    return 2 * (wanted & given).total() / max(wanted.total() + given.total(), 1)
+    """Return the F1 of the words of two texts, in any order."""
+    gold_words = Counter(gold.split())
+    words = Counter(text.split())
+    return 2 * (gold_words & words).total() / max(gold_words.total() + words.total(), 1)
 
 
 def _collapse_spaces(text: str) -> str:
@@ -311,8 +336,9 @@ def _without_tags(piece: str) -> str:
     return piece.replace(OPENING_TAG, "").replace(CLOSING_TAG, "").strip()
 
 
-def _recall(gold: Counter[str], tokens: Counter[str]) -> float:
-    return (gold & tokens).total() / max(gold.total(), 1)
+def _recall(gold: Counter[str], given: Counter[str]) -> float:
+    """Return the share of the gold tokens that the given tokens contain."""
+    return (gold & given).total() / max(gold.total(), 1)
 
 
 def _ascii_tokens(text: str) -> Counter[str]:
@@ -323,7 +349,8 @@ def _ascii_tokens(text: str) -> Counter[str]:
     stem = _porter_stem()
     tokens: Counter[str] = Counter()
     for word, count in Counter(_ASCII_WORD.findall(text.lower())).items():
-        tokens[stem(word) if 3 < len(word) <= MAX_WORD_LENGTH else word] += count
+        is_stemmed = MIN_STEMMED <= len(word) <= MAX_WORD_LENGTH
+        tokens[stem(word) if is_stemmed else word] += count
     return tokens
 
 
@@ -332,11 +359,12 @@ def _korean_tokens(text: str) -> Counter[str]:
     # Kiwi takes seconds for a very long word, so such words are split.
     text = _OVERLONG_WORD.sub(r"\1 ", unicodedata.normalize("NFKC", text).lower())
     tokens = _kiwi().tokenize(text)
-    return Counter(token.form for token in tokens if not token.tag.startswith(("SF", "SP", "SS", "SE", "SO", "SW")))
+    return Counter(token.form for token in tokens if not token.tag.startswith(_PUNCTUATION_TAGS))
 
 
 @cache
 def _porter_stem() -> Callable[[str], str]:
+    """Return the function that reduces an English word to its stem: "charts" -> "chart"."""
     from nltk.stem.porter import PorterStemmer
 
     stem: Callable[[str], str] = PorterStemmer().stem
@@ -345,6 +373,7 @@ def _porter_stem() -> Callable[[str], str]:
 
 @cache
 def _kiwi() -> Any:
+    """Return the morphological analyser, which takes a second to load."""
     from kiwipiepy import Kiwi
 
     return Kiwi(num_workers=1)
@@ -357,19 +386,22 @@ def _similarities(items: Sequence[Item], texts: Sequence[str]) -> list[float | N
     """
     from evaluator.benchmarks.scoring.embeddings import embedder
 
-    golds = [split_output(item.extra[DESCRIPTIONS])[1] for item in items]
-    embed = embedder() if any(golds) else None
+    gold_by_page = [_descriptions_in(item.extra[DESCRIPTIONS]) for item in items]
+    embed = embedder() if any(gold_by_page) else None
     if embed is None:
         return [None] * len(items)
-    given = [split_output(text)[1] for text in texts]
-    vectors = embed([d for g, o in zip(golds, given, strict=True) for d in (*g, *o[: len(g)])])
+    given_by_page = [_descriptions_in(text) for text in texts]
+    to_embed: list[str] = []
+    for gold, given in zip(gold_by_page, given_by_page, strict=True):
+        to_embed += [*gold, *given[: len(gold)]]  # `mean_of_best` ignores further ones
+    vectors = embed(to_embed)  # description → vector of length 1, or of zeros if the description is empty
 
-    def similarity(gold: Sequence[str], described: Sequence[str]) -> float | None:
+    def similarity(gold: Sequence[str], given: Sequence[str]) -> float | None:
         if not gold:
             return None
-        return mean_of_best(gold, described, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b)))
+        return mean_of_best(gold, given, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b)))
 
-    return list(map(similarity, golds, given))
+    return list(map(similarity, gold_by_page, given_by_page))
 
 
 BENCHMARK = KoOCRAG()

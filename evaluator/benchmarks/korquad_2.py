@@ -3,8 +3,9 @@
 source: "KorQuAD 2.0: Korean QA Dataset for Web Document Machine Comprehension" (Kim et al., HCLT 2019) and the
 rules of its official evaluation script, which defines latency as (preprocessing + inference) / questions.
 
-Items have a page and no image. They are read from a folder in the documented schema, where `page` is the path of an HTML file,
-or from the makers' JSON: `{"data": [{"title", "context", "qas": [{"id", "question", "answer": {"text", "answer_start"}}]}]}`.
+Items have a page and no image. They are read from a folder in the documented schema, where `page` is the path of an HTML
+file, or from the makers' JSON, which is
+`{"data": [{"title", "context", "qas": [{"id", "question", "answer": {"text", "answer_start"}}]}]}`.
 """
 
 import json
