@@ -5,7 +5,7 @@ comparison rules are taken from there)
 
 Additional columns: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
 visual_metaphor), and, if a question has them, `prompt`, `options` (list), `instructions`, `links` (list of public URLs
-of the image) and `extra_input_figure_bboxes` (list of x, y, width, height: crops of the image, shown after it).
+of the image) and `extra_input_figure_bboxes` (list of [x, y, width, height] in pixels: crops of the image, shown after it).
 """
 
 import math
@@ -27,9 +27,9 @@ from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Box, Item
 from submissions.texts.text import Text
 
-QUESTION_TYPE = "question_type_id"
-MAX_TYPE = 2**31
-BOXES = "extra_input_figure_bboxes"
+QUESTION_TYPE = "question_type_id"  # column of a row, and key in an item's extra
+MAX_TYPE = 2**31  # upper limit of a type in an import; the makers' largest is 1919812
+BOXES = "extra_input_figure_bboxes"  # column of a row
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
 SUBSET_TITLES = {
@@ -40,6 +40,7 @@ SUBSET_TITLES = {
     "visual_metaphor": Text("시각 은유 질문", "Visual metaphor questions"),
 }
 # The makers number the types of questions without saying what they ask, so scores are broken down by the form of the answer.
+# form of the answer → numbers of question types
 QUESTION_TYPES = {
     "number_or_text": chart_answers.NUMERIC_OR_TEXT,
     "exact_number": chart_answers.EXACT_NUMBER,
@@ -119,6 +120,7 @@ class InfoChartQA(Benchmark):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
+        """Build an item, whose question contains the makers' prompt, options and instructions."""
         item = super().item(row, folder)
         return replace(
             item,
@@ -128,6 +130,7 @@ class InfoChartQA(Benchmark):
         )
 
     def buckets(self, row: Row) -> dict[str, str]:
+        """Return the subset, and the form of the answer, which follows from the type of the question."""
         subset = text_in(row, "subset")
         if subset not in SUBSETS:
             raise ValueError(f"column 'subset' must be one of {', '.join(SUBSETS)}, not {subset!r}")
@@ -138,27 +141,31 @@ class InfoChartQA(Benchmark):
         return {QUESTION_TYPE: _question_type_id(row.get(QUESTION_TYPE))}
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """Convert a row of a split's file, for example `text-….parquet`.
+        """Convert a row of a subset's file, for example `text-….parquet`.
 
-        Its figure must be in a file named after the figure's id or the last part of its URL.
+        Its figure must be in a file named after the figure's id or the last part of its URL. Raises KeyError or ValueError if
+        the row cannot be used.
         """
-        subset = source.row.get("subset") or next((s for s in SUBSETS if source.file.stem.startswith(s)), "")
+        subset_of_file = next((name for name in SUBSETS if source.file.stem.startswith(name)), "")
+        subset = source.row.get("subset") or subset_of_file
         if not subset:
             raise ValueError(f"unknown subset: name the file after one of {', '.join(SUBSETS)}")
         return {
             "id": f"{subset}-{source.text('question_id')}",
-            "question_type_id": _type_in(source.text("question_type_id")),
+            QUESTION_TYPE: _parsed_question_type(source.text(QUESTION_TYPE)),
             "subset": subset,
-            **{column: _optional_text(column, source.row.get(column)) for column in ("prompt", "instructions")},
+            "prompt": _optional_text("prompt", source.row.get("prompt")),
+            "instructions": _optional_text("instructions", source.row.get("instructions")),
             "question": source.row["question"],
             "options": _options(source.row.get("options")),
             "answer": source.text("answer"),
             "images": [_figure(source, images)],
             "links": _links(source),
-            BOXES: [_finite(box) for box in source.row.get(BOXES) or []],
+            BOXES: [_finite_numbers(box) for box in source.row.get(BOXES) or []],
         }
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
+        """Return the values of one output: the published rule, partial credit, and the strict rule."""
         question_type_id = item.extra[QUESTION_TYPE]
         em = float(reference_match(question_type_id, item.answer, text))
         return {
@@ -169,12 +176,14 @@ class InfoChartQA(Benchmark):
 
 
 def _options(value: Any) -> list[str]:
+    """Return the options of a published row, or an empty list if it has none. Raises ValueError if they are not a list."""
     if value is not None and not isinstance(value, list):
         raise ValueError(f"column 'options' must be a list, not {type(value).__name__}")
     return [str(option) for option in value or ()]
 
 
-def _type_in(text: str) -> int:
+def _parsed_question_type(text: str) -> int:
+    """Return the type of a published row's question: "13.0" -> 13. Raises ValueError if it is not a whole number above 0."""
     number = float(text)
     if not number.is_integer() or not 0 < number < MAX_TYPE:
         raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {text}")
@@ -188,7 +197,8 @@ def _optional_text(column: str, value: Any) -> str:
     return value or ""
 
 
-def _finite(box: Any) -> list[float]:
+def _finite_numbers(box: Any) -> list[float]:
+    """Return the numbers of a published row's box. `_box` checks their count once the image can be opened."""
     numbers = [float(number) for number in box]
     if not all(map(math.isfinite, numbers)):
         raise ValueError(f"column '{BOXES}' contains {box!r}, not four numbers")
@@ -196,24 +206,28 @@ def _finite(box: Any) -> list[float]:
 
 
 def _figure(source: SourceRow, images: ImageFolder) -> Path:
+    """Return the image of a published row's figure. Raises KeyError or ValueError if there is none."""
     try:
         return images.find(source.text("figure_id"))
     except (KeyError, ValueError):
-        if not (links := _links(source)):
+        links = _links(source)
+        if not links:
             raise
-        return images.find(Path(urlsplit(links[0]).path).name)
+        file_name = Path(urlsplit(links[0]).path).name
+        return images.find(file_name)
 
 
 def _links(source: SourceRow) -> list[str]:
-    """Return the URLs of a row's figure. Raises ValueError if they are no text."""
+    """Return the URLs of a row's figure. Raises ValueError if they are not text."""
     link = source.row.get("url") or []
     links = link if isinstance(link, list) else [link]
-    if not all(isinstance(one, str) for one in links):
+    if not all(isinstance(url, str) for url in links):
         raise ValueError("column 'url' must be text")
     return links
 
 
 def _question_type_id(value: Any) -> int:
+    """Return the type of a question as it is in a row of the documented schema. Raises ValueError if it is not a number."""
     if not isinstance(value, int) or isinstance(value, bool) or not value:
         raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {value!r}")
     return value
@@ -225,33 +239,39 @@ def _answer_form(question_type_id: int) -> str:
 
 
 def build_question(row: Row) -> str:
-    """Join the prompt, question, options and instructions that a row has, in the protocol's format."""
+    """Join the prompt, question, options and instructions that a row has, in the protocol's format: one a line."""
     lines = [row["prompt"]] if row.get("prompt") else []
     lines += [text_in(row, "question"), *(row.get("options") or [])]
     return "".join(f"{line}\n" for line in lines) + (row.get("instructions") or "")
 
 
 def parts_f1(answer: str, response: str) -> float:
-    """Return the F1 of the comma-separated parts of two texts, from 0 to 1, ignoring case and character width."""
-    wanted = _parts(answer)
-    given = _parts(response)
-    shared = len(wanted & given)
-    return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
+    """Return the F1 of the comma-separated parts of two texts, from 0 to 1, ignoring case and character width.
+
+    ("Seoul, Busan", "busan, Daegu") -> 0.5
+    """
+    answer_parts = _parts(answer)
+    response_parts = _parts(response)
+    shared = len(answer_parts & response_parts)
+    return 2 * shared / (len(answer_parts) + len(response_parts)) if shared else 0.0
 
 
 def _parts(text: str) -> set[str]:
+    """Return the parts of a text between commas and line breaks: "Seoul,\\nBusan." -> {"seoul", "busan"}."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\n", ",")
     return {part.strip(" .") for part in folded.split(",")} - {""}
 
 
 def _box(box: object, image: Path) -> Box:
+    """Return a row's box in whole pixels. Raises ValueError if it is not four numbers or not inside the image."""
     from PIL import Image
 
-    if not isinstance(box, (list, tuple)) or len(box) != 4 or not all(isinstance(v, (int, float)) for v in box):
+    if not isinstance(box, (list, tuple)) or len(box) != 4 or not all(isinstance(side, (int, float)) for side in box):
         raise ValueError(f"column '{BOXES}' contains {box!r}, not four numbers")
-    x, y, width, height = (round(v) for v in box)
+    x, y, width, height = map(round, box)
     with Image.open(image) as opened:
-        if min(x, y) < 0 or min(width, height) < 1 or x + width > opened.width or y + height > opened.height:
+        is_inside = min(x, y) >= 0 and x + width <= opened.width and y + height <= opened.height
+        if not is_inside or min(width, height) < 1:
             raise ValueError(f"the box {box!r} is outside {image.name}")
     return x, y, width, height
 
