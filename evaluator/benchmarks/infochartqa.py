@@ -143,8 +143,8 @@ class InfoChartQA(Benchmark):
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """Convert a row of a subset's file, for example `text-….parquet`.
 
-        Its figure must be in a file named after the figure's id or the last part of its URL. Raises KeyError or ValueError if
-        the row cannot be used.
+        Its figure must be in a file named after the figure's id or the last part of its URL. Raises KeyError or ValueError
+        if the row cannot be used.
         """
         subset_of_file = next((name for name in SUBSETS if source.file.stem.startswith(name)), "")
         subset = source.row.get("subset") or subset_of_file

@@ -2,7 +2,12 @@
 
 The questions are like KO-VQA's, the descriptions like KO-VDC's. Each figure has a twin with the same questions but
 other numbers: a model that has memorised a figure scores differently on its twin (after arXiv:2511.03774).
-`evaluator.fresh` generates the set.
+`evaluator.fresh` generates the set; docs/ko-fresh.md describes it.
+
+The column `pair` is FIGURE-KIND (`3f0a9c21d4-lookup`), the same for a question and its twin. An item's id has `-a` after it
+for the original and `-b` for the twin, then the version if the picture is degraded (`3f0a9c21d4-lookup-a-scan`). A row with
+`choices` has the right one first. Items about a published figure with changed numbers have `published`, the old answers,
+which are wrong now, and `held_back`, the answers for other numbers that were never published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +42,8 @@ QUESTION = (
 )
 DESCRIPTION = "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 마지막 줄에 '정답: '을 쓰고 그 뒤에 알파벳 하나만 쓰십시오.\n\n{choices}"
 
-# What a wrong answer counts in `net`. Guessing among four letters is worth nothing on average.
+# What a wrong answer counts in the metric `net`, in which a right one counts 1. Guessing among four letters is worth nothing
+# on average.
 WRONG = -1.0
 WRONG_LETTER = -1 / 3
 
@@ -97,8 +103,8 @@ def twins_right(scores: Sequence[Score], name: str) -> float | None:
     """Return the share of twin pairs in which both items are answered correctly; None if there are no complete pairs."""
     by_pair: dict[str, list[float]] = {}
     for score in scores:
-        pair, _, place = score.id.rpartition("-")
-        if place in ("a", "b"):  # and no degraded copy, such as …-a-scan
+        pair, _, twin = score.id.rpartition("-")
+        if twin in ("a", "b"):  # not a degraded copy, such as …-a-scan
             by_pair.setdefault(pair, []).append(score.values["em"])
     pairs = [pair_scores for pair_scores in by_pair.values() if len(pair_scores) == 2]
     return sum(map(min, pairs)) / len(pairs) if pairs else None
@@ -217,9 +223,11 @@ class KoFresh(Benchmark):
     )
 
     def complete(self, items: list[Item]) -> list[Item]:
+        """Return the items with the key that descriptions are shuffled with."""
         return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
+        """Build an item. All questions about a figure, its twin and their degraded copies are one cluster."""
         choices = choices_in(row) if row.get("choices") else ()
         buckets = {axis.name: text_in(row, axis.name) for axis in self.card.axes}
         extra = {name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)}
@@ -235,35 +243,38 @@ class KoFresh(Benchmark):
         )
 
     def prompts(self, item: Item) -> list[Prompt]:
+        """Return the prompt of a question, or of a choice among four descriptions."""
         if not item.choices:
             return [Prompt(item.id, fill(QUESTION, question=item.question), item.images, question=item.question)]
-        lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, _order(item), strict=True))
+        by_letter = zip(LETTERS, _order(item), strict=True)
+        lines = "\n".join(f"{letter}. {item.choices[index]}" for letter, index in by_letter)
         return [Prompt(item.id, fill(DESCRIPTION, choices=lines), item.images)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return the score of each item. Degraded copies also have what was lost against the clean picture."""
         scores = super().score(items, answers)
-        em = {score.id: score.values["em"] for score in scores}
-        return [
-            _with_loss(score, item.buckets.get("version", "clean"), em)
-            for item, score in zip(items, scores, strict=True)
-        ]
+        em_by_id = {score.id: score.values["em"] for score in scores}
+        return [_with_loss(score, _version(item), em_by_id) for item, score in zip(items, scores, strict=True)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        """Return the score of an item, with `memorised` if it is about a published figure with changed numbers."""
         (answer,) = answers
-        score = self._score_text(item, gold_answer(item), answer)
+        score = self._score_for_gold(item, gold_answer(item), answer)
         if not item.choices:
             score = replace(score, values=with_language(score.values, item.question, answer.text))
         if "published" not in item.extra:
             return score
-        repeated = self._best_match(item, item.extra["published"], answer)
-        guessed = self._best_match(item, item.extra["held_back"], answer)
-        return replace(score, values={**score.values, "memorised": repeated - guessed})
+        # A wrong answer may equal an old one by chance, as often as it equals an answer that was never published.
+        repeats_published = self._best_match(item, item.extra["published"], answer)
+        equals_held_back = self._best_match(item, item.extra["held_back"], answer)
+        return replace(score, values={**score.values, "memorised": repeats_published - equals_held_back})
 
     def _best_match(self, item: Item, golds: Sequence[str], answer: Answer) -> float:
-        return max(self._score_text(item, gold, answer).values["em"] for gold in golds)
+        """Return 1 if an answer is right for one of several gold answers, else 0."""
+        return max(self._score_for_gold(item, gold, answer).values["em"] for gold in golds)
 
-    def _score_text(self, item: Item, gold: str, answer: Answer) -> Score:
+    def _score_for_gold(self, item: Item, gold: str, answer: Answer) -> Score:
+        """Return the score of an answer if `gold` is the gold answer: a letter, UNANSWERABLE, a quantity or a name."""
         output = answer.text
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
@@ -274,7 +285,7 @@ class KoFresh(Benchmark):
             return Score(item.id, {**values, "net": 1.0 if declined else WRONG}, answer.status)
         if hesitates(output):
             f1 = 0.0
-        elif reading := reading_of(gold):
+        elif reading := reading_of(gold):  # a value with a tolerance, such as 347건 (±12건)
             f1 = float(matches_reading(item.question, reading, output))
         elif is_name(gold):
             f1 = float(matches_name(item.question, gold, output))
@@ -283,11 +294,15 @@ class KoFresh(Benchmark):
         return _scored(item, answer, right=f1 == 1.0, f1=f1, declined=declined)
 
     def gold_output(self, item: Item) -> str | None:
+        """Return the gold answer without its tolerance: "347건 (±12건)" -> "347건"."""
         return gold_answer(item).partition(" (±")[0]
 
 
 def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: bool, wrong: float = WRONG) -> Score:
-    """Return the score of an answerable question. `wrong` is what a wrong answer counts in `net`."""
+    """Return the score of an answerable question.
+
+    `declined` is whether the answer says that the question cannot be answered, `wrong` what a wrong answer counts in `net`.
+    """
     if right:
         net = 1.0
     elif declined or not answer.text.strip():
@@ -298,12 +313,15 @@ def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: boo
     return Score(item.id, values, answer.status)
 
 
-def _with_loss(score: Score, version: str, em: Mapping[str, float]) -> Score:
-    """Return the score of an item with what was lost against the clean picture. `em` has the scores by id."""
-    original = em.get(_clean_id(score.id, version))
-    if version == "clean" or original is None:
+def _with_loss(score: Score, version: str, em_by_id: Mapping[str, float]) -> Score:
+    """Return the score of an item with what was lost against the same question about the clean picture, if that was asked.
+
+    `em_by_id` has the EM of all items.
+    """
+    em_of_clean = em_by_id.get(_clean_id(score.id, version))
+    if version == "clean" or em_of_clean is None:
         return score
-    return replace(score, values={**score.values, f"loss_{version}": original - score.values["em"]})
+    return replace(score, values={**score.values, f"loss_{version}": em_of_clean - score.values["em"]})
 
 
 def gold_answer(item: Item) -> str:
@@ -316,11 +334,16 @@ def gold_answer(item: Item) -> str:
 
 def _order(item: Item) -> list[int]:
     """Return the index of the description at each letter. It is the same for all versions of a picture."""
-    return choice_order(replace(item, id=_clean_id(item.id, item.buckets.get("version", "clean"))), 0)
+    return choice_order(replace(item, id=_clean_id(item.id, _version(item))), 0)
+
+
+def _version(item: Item) -> str:
+    """Return the version of an item's picture. Items for `python -m evaluator score` have none, which counts as clean."""
+    return item.buckets.get("version", "clean")
 
 
 def _clean_id(item_id: str, version: str) -> str:
-    """Return the id of the same question about the clean picture."""
+    """Return the id of the same question about the clean picture: ("3f0a9c21d4-lookup-a-scan", "scan") -> "…-lookup-a"."""
     return item_id.removesuffix(f"-{version}")
 
 
