@@ -1,7 +1,14 @@
-"""Convert a test set from its makers' format to the documented schema, for `python -m evaluator import`.
+"""Convert a test set from its makers' format to the documented schema.
 
-The new folder holds `items.parquet`, the images or pages that its rows name, a dataset card, and the rejected rows with
-reasons. Files are named by a hash of their content, so equal images are one file and one cluster.
+`python -m evaluator import` and `source.fetch_dataset` call `import_dataset`. The new folder holds:
+
+items.parquet   the rows, in the schema that the docstring of `benchmarks/base.py` describes
+images/ pages/  the files that the rows name; they are named by a hash of their content, so equal images are one file and,
+                as the first image is an item's cluster, one cluster
+rejected.jsonl  the rows that cannot be used, with reasons
+README.md       a dataset card for the Hub
+eval.yaml       the tasks of the set's repository on the Hub
+canary.txt      a line that occurs nowhere else, by which copies of the set can be found
 """
 
 import json
@@ -27,12 +34,12 @@ REJECTED = "rejected.jsonl"
 
 @dataclass(frozen=True)
 class Imported:
-    """The result of an import."""
+    """The result of an import, which the operator is shown."""
 
     items: list[Item]
-    files: int  # images or pages
-    rejected: list[tuple[str, str]]  # location of the row, reason
-    unmatched: int  # items whose gold answer the published rule does not accept
+    files: int  # number of images or pages
+    rejected: list[tuple[str, str]]  # location of the row, and why it cannot be used
+    unmatched: int  # number of items whose gold answer the published rule does not accept
     empty: list[str]  # ids of items for which the published rule accepts an empty answer
     pictures: Counter[str]  # how many pictures are changed before a model sees them, by reason
 
@@ -50,6 +57,7 @@ def import_dataset(
 
 
 def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None]) -> Imported:
+    """Fill the existing folder `out`. Raises DataError as `import_dataset` does."""
     images = ImageFolder(source if source.is_dir() else source.parent)
     rows: dict[str, Row] = {}
     items: list[Item] = []
@@ -73,20 +81,20 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     _remove_unused(out, rows.values())
     _write_parquet(list(rows.values()), out / "items.parquet")
     if rejected:
-        lines = (
-            json.dumps({"row": location, "reason": reason}, ensure_ascii=False) + "\n" for location, reason in rejected
-        )
+        rejected_rows = [{"row": location, "reason": reason} for location, reason in rejected]
+        lines = [json.dumps(rejected_row, ensure_ascii=False) + "\n" for rejected_row in rejected_rows]
         (out / REJECTED).write_text("".join(lines), encoding="utf-8")
     files = sum(1 for path in out.glob("*/*"))
     items = benchmark.complete(items)
     outputs = [(item, benchmark.gold_output(item)) for item in items]
-    golds = [(item, gold) for item, gold in outputs if gold is not None]
+    gold_outputs = [(item, output) for item, output in outputs if output is not None]
+    empty_outputs = [(item, "") for item, _ in gold_outputs]
     imported = Imported(
         items=items,
         files=files,
         rejected=rejected,
-        unmatched=len(golds) - len(_accepted(benchmark, golds)),
-        empty=_accepted(benchmark, [(item, "") for item, _ in golds]),
+        unmatched=len(gold_outputs) - len(_accepted(benchmark, gold_outputs)),
+        empty=_accepted(benchmark, empty_outputs),
         pictures=Counter(reason for path in out.glob("images/*") for reason in changes(path)),
     )
     (out / "README.md").write_text(_card(benchmark, imported, list(rows.values())), encoding="utf-8")
@@ -96,7 +104,10 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
 
 
 def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, out: Path) -> Row:
-    """Convert a row and store its files in `out`. The converted row names them by relative path."""
+    """Convert a row and store its files in `out`. The converted row names them by relative path.
+
+    Raises KeyError, ValueError or another of the errors that `_write` catches, if the row cannot be used.
+    """
     row = benchmark.convert_row(source_row, images)
     for axis in benchmark.card.axes:
         if axis.is_closed and row[axis.name] not in axis.buckets:
@@ -109,6 +120,7 @@ def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder,
 
 
 def _store_picture(picture: Picture, out: Path) -> str:
+    """Store a picture in `out`. Return its path there, such as `images/0b1c….png`."""
     content, ending = file_of(picture)
     return write_content_addressed(out, "images", ending, content)
 
@@ -122,6 +134,7 @@ def _remove_unused(out: Path, rows: Iterable[Row]) -> None:
 
 
 def _write_parquet(rows: list[Row], file: Path) -> None:
+    """Write rows as a Parquet file. Raises DataError if a column has values of different types."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -133,34 +146,47 @@ def _write_parquet(rows: list[Row], file: Path) -> None:
 
 
 def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> list[str]:
-    """Return the ids of the items whose output the published rule accepts."""
-    answers = [Answer(item.id, output, "ok", 0.0) for item, output in outputs]
+    """Return the ids of the items whose output the published rule accepts. `outputs` has an output for each item."""
+    answers = [Answer(item.id, output, "ok", seconds=0.0) for item, output in outputs]
     scores = benchmark.score_flat([item for item, _ in outputs], answers)
-    published = next(metric.name for metric in benchmark.metrics if metric.is_mean)  # it is declared first
-    return [score.id for score in scores if score.values[published] == 1]
+    # Benchmarks declare the metric of the published rule before stricter ones.
+    published_metric = next(metric.name for metric in benchmark.metrics if metric.is_mean)
+    return [score.id for score in scores if score.values[published_metric] == 1]
 
 
 def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     """Return a Hub dataset card. It describes the folder but quotes no question or answer."""
-    lines = ["---", "configs:", "- config_name: default", "  data_files:"]
-    lines += [f"  - split: {benchmark.card.split}", "    path: items.parquet"]
-    lines += ["---", "", f"# {benchmark.card.title}: test set for Hannun", ""]
-    private = "" if benchmark.card.is_public else "Private: publishing it would make it useless as a test. "
-    lines += [f"{private}Converted from its makers' files;"]
-    lines += [f"their terms apply: {benchmark.card.source_url or benchmark.card.title}", ""]
-    lines += ["| | |", "|---|---|", f"| benchmark | {benchmark.name}, version {benchmark.version} |"]
-    lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
-    lines += [f"| rows rejected | {len(imported.rejected):,} |"]
-    lines += [f"| items whose gold answer the published rule does not accept | {imported.unmatched:,} |"]
-    lines += [f"| items for which the published rule accepts an empty answer | {len(imported.empty):,} |"]
+    card = benchmark.card
+    private = "" if card.is_public else "Private: publishing it would make it useless as a test. "
+    columns = ", ".join(f"`{column}`" for column in rows[0])
+    lines = [
+        "---",
+        "configs:",
+        "- config_name: default",
+        "  data_files:",
+        f"  - split: {card.split}",
+        "    path: items.parquet",
+        "---",
+        "",
+        f"# {card.title}: test set for Hannun",
+        "",
+        f"{private}Converted from its makers' files;",
+        f"their terms apply: {card.source_url or card.title}",
+        "",
+        "| | |",
+        "|---|---|",
+        f"| benchmark | {benchmark.name}, version {benchmark.version} |",
+        f"| items | {len(imported.items):,} |",
+        f"| images or pages | {imported.files:,} |",
+        f"| rows rejected | {len(imported.rejected):,} |",
+        f"| items whose gold answer the published rule does not accept | {imported.unmatched:,} |",
+        f"| items for which the published rule accepts an empty answer | {len(imported.empty):,} |",
+    ]
     lines += [f"| pictures {reason} | {count:,} |" for reason, count in sorted(imported.pictures.items())]
-    lines += [f"| columns | {', '.join(f'`{column}`' for column in rows[0])} |", ""]
-    for axis in benchmark.card.axes:
+    lines += [f"| columns | {columns} |", ""]
+    for axis in card.axes:
         counts = Counter(item.buckets[axis.name] for item in imported.items)
-        lines += [
-            f"| {axis.name} | items |",
-            "|---|---:|",
-            *(f"| {k} | {n:,} |" for k, n in sorted(counts.items())),
-            "",
-        ]
+        lines += [f"| {axis.name} | items |", "|---|---:|"]
+        lines += [f"| {bucket} | {count:,} |" for bucket, count in sorted(counts.items())]
+        lines.append("")
     return "\n".join(lines)

@@ -1,4 +1,8 @@
-"""Check, before anything is published, that it contains no piece of a private test set."""
+"""Check, before anything is published, that it contains no piece of a private test set.
+
+The worker calls `check_public` with every record that it is about to write to the public store. A model could otherwise place
+questions in fields that it decides, such as the names of files in its repository.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,23 +12,36 @@ from typing import Any
 from evaluator.core.data_types import Item
 from evaluator.core.errors import LeakError
 
-# A shared text of this many characters without white space, about 20 with it, is a leak and not a coincidence.
+# Characters of a shared text, after `folded`, from which on it is a leak and not a coincidence. With white space, about 20.
 MIN_LEAK_LENGTH = 15
 CANARY = "canary.txt"  # a file beside the items with a line that occurs nowhere else
 
 
 def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) -> None:
-    """Raise LeakError if a JSON record contains the canary or a piece of an item's question, answer, choices or extra."""
-    texts = [folded(text) for record in records for text in _strings(json.loads(record))]
-    pieces = {text[i : i + MIN_LEAK_LENGTH] for text in texts for i in range(len(text) - MIN_LEAK_LENGTH + 1)}
+    """Raise LeakError if a JSON record contains the canary or a piece of an item's question, answer, choices or extra.
+
+    Args:
+        records: the records to publish, each as JSON
+        items: the items of the test set
+        data: the folder of the test set, which may have a canary
+    """
+    public_texts = [folded(text) for record in records for text in _strings(json.loads(record))]
+    public_pieces = {piece for text in public_texts for piece in _pieces(text)}
     canary = data / CANARY
-    if canary.is_file() and any(folded(canary.read_text(encoding="utf-8")) in text for text in texts):
-        raise LeakError("the canary of the test set")
+    if canary.is_file():
+        line = folded(canary.read_text(encoding="utf-8"))
+        if any(line in text for text in public_texts):
+            raise LeakError("the canary of the test set")
     for item in items:
-        for private in (item.question, item.answer, *item.choices, *_strings(list(item.extra.values()))):
-            text = folded(private)
-            if any(text[i : i + MIN_LEAK_LENGTH] in pieces for i in range(len(text) - MIN_LEAK_LENGTH + 1)):
+        for private_text in (item.question, item.answer, *item.choices, *_strings(list(item.extra.values()))):
+            if not public_pieces.isdisjoint(_pieces(folded(private_text))):
                 raise LeakError(f"a piece of item {item.id}")
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield each run of MIN_LEAK_LENGTH characters in a text; none if it is shorter."""
+    for start in range(len(text) - MIN_LEAK_LENGTH + 1):
+        yield text[start : start + MIN_LEAK_LENGTH]
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -32,11 +49,11 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for part in value:
-            yield from _strings(part)
+        for element in value:
+            yield from _strings(element)
     elif isinstance(value, dict):
-        for part in (*value, *value.values()):
-            yield from _strings(part)
+        for key_or_value in (*value, *value.values()):
+            yield from _strings(key_or_value)
 
 
 def folded(text: str) -> str:
