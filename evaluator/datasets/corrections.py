@@ -1,6 +1,8 @@
-"""Corrections of a test set: items with another answer, and items that are withdrawn.
+"""Correct a test set: give items another answer, or withdraw them.
 
-The set itself stays as it is, so its hash, its prompts and the order of its choices do not change.
+An erratum is a public record, and the private store has its `Correction`. All `Corrections` of a set are a field of its
+`Source`; `load_items` applies them to the items that it loads. The set itself stays as it is, so its hash, its prompts and
+the order of its choices do not change.
 """
 
 from collections.abc import Sequence
@@ -18,16 +20,16 @@ from submissions.records.errata import version_with
 class Correction:
     """A correction of one item. A later one of the same item replaces it."""
 
-    item: str
-    answer: str | None  # None: the item is withdrawn
+    item: str  # its id
+    answer: str | None  # the new gold answer; None: the item is withdrawn
 
     def to_json(self) -> bytes:
-        return _ONE.dump_json(self)
+        return _CORRECTION.dump_json(self)
 
     @classmethod
     def from_json(cls, content: bytes) -> "Correction":
         """Parse what `to_json` wrote. Raises ValueError if it is something else."""
-        return _ONE.validate_json(content)
+        return _CORRECTION.validate_json(content)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Corrections:
     made: tuple[Correction, ...] = ()
 
     def version_of(self, benchmark: Benchmark) -> str:
-        """Return the version of a benchmark whose set is corrected in this way."""
+        """Return the version of a benchmark whose set is corrected in this way: 2 corrections of "5" are "5+2"."""
         return version_with(benchmark.version, len(self.made))
 
     def first(self, count: int) -> "Corrections":
@@ -49,34 +51,35 @@ class Corrections:
 
         Raises DataError if a correction names an item that the set does not have, or an answer that it cannot have.
         """
-        last = {one.item: one.answer for one in self.made}
-        if unknown := last.keys() - {item.id for item in items}:
+        answers = {correction.item: correction.answer for correction in self.made}  # the last one of each item
+        if unknown := answers.keys() - {item.id for item in items}:
             raise DataError(f"{benchmark.name} has no item {min(unknown)!r}")
         corrected = []
         for item in items:
-            if item.id not in last:
+            if item.id not in answers:
                 corrected.append(item)
-            elif (answer := last[item.id]) is not None:
-                corrected.append(_corrected(benchmark, item, answer))
+            elif (answer := answers[item.id]) is not None:
+                corrected.append(_corrected_item(benchmark, item, answer))
         if not corrected:
             raise DataError(f"{benchmark.name} would have no items left")
         return corrected
 
     def to_json(self) -> bytes:
-        return _MADE.dump_json(self.made, indent=1)
+        return _CORRECTIONS.dump_json(self.made, indent=1)
 
     @classmethod
     def from_json(cls, content: bytes) -> "Corrections":
         """Parse what `to_json` wrote. Raises ValueError if it is something else."""
-        return cls(_MADE.validate_json(content))
+        return cls(_CORRECTIONS.validate_json(content))
 
 
 NO_CORRECTIONS = Corrections()
-_ONE = TypeAdapter(Correction)
-_MADE = TypeAdapter(tuple[Correction, ...])
+_CORRECTION = TypeAdapter(Correction)
+_CORRECTIONS = TypeAdapter(tuple[Correction, ...])
 
 
-def _corrected(benchmark: Benchmark, item: Item, answer: str) -> Item:
+def _corrected_item(benchmark: Benchmark, item: Item, answer: str) -> Item:
+    """Return an item with another gold answer. Raises DataError if the item cannot have it."""
     try:
         return benchmark.corrected_item(item, answer)
     except ValueError as error:

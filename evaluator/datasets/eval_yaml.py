@@ -1,4 +1,4 @@
-"""`eval.yaml` in a dataset's repository on the Hub, which defines the tasks under which model pages show results.
+"""Write `eval.yaml` for a dataset's repository on the Hub. It defines the tasks under which model pages show results.
 
 source: https://huggingface.co/docs/hub/eval-results
 """

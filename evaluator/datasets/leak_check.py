@@ -1,7 +1,7 @@
 """Check, before anything is published, that it contains no piece of a private test set.
 
-The worker calls `check_public` with every record that it is about to write to the public store. A model could otherwise place
-questions in fields that it decides, such as the names of files in its repository.
+`check_public` is called with results, requests and errata before they are written to the public store. A model with custom
+code could otherwise place questions in fields that it decides.
 """
 
 import json

@@ -1,8 +1,12 @@
-"""Open a benchmark's items: the sample set, a set generated from a seed, a folder or file, or a private Hub dataset.
+"""Find a benchmark's items: the sample set, a set generated from a seed, a folder or file, or a private Hub dataset.
 
-A Hub dataset is downloaded once per commit, into a folder in the documented schema. It may hold such a folder, as
-`python -m evaluator import` writes it, or Parquet shards with embedded images, as `push_to_hub` of the `datasets`
-library writes them.
+The worker calls `configured_source`, commands with an option `--data` call `open_source`. Both return a `Source`, from whose
+path `load_items` reads the items.
+
+A Hub dataset is downloaded once per commit, into a folder in the documented schema. There are three kinds:
+- a folder in that schema, as `python -m evaluator import` writes it
+- Parquet shards with embedded images, as `push_to_hub` of the `datasets` library writes them
+- rows in the makers' columns, for benchmarks that declare those
 """
 
 import shutil
@@ -31,23 +35,25 @@ from submissions.hub_models.repository import content_revision
 from submissions.texts.errors import SettingsError
 from submissions.texts.failure_codes import FailureCode
 
-DRAWN = "drawn"  # the set that evaluator.fresh generates from this installation's seed
+DRAWN = "drawn"  # the value of `--data` for the set that evaluator.fresh generates from this installation's seed
 SCHEME = "hf://datasets/"
+DEFAULT_SPLIT = "test"
+MAX_LOAD_ERROR = 200  # characters of an error of the `datasets` library that are shown
 
 
 @dataclass(frozen=True)
 class Source:
     """The location of a benchmark's items, and the id, split and revision that results publish."""
 
-    path: Path
-    id: str
+    path: Path  # a folder in the documented schema, or a file that the benchmark's `load` reads
+    id: str  # the benchmark's name, with "samples/" before it for the sample set
     split: str
-    commit: str | None = None
+    commit: str | None = None  # 40 hex digits, if the content is known by them
     corrections: Corrections = NO_CORRECTIONS
 
     @property
     def revision(self) -> str:
-        """Return 40 hex digits: the Hub's commit or, if there is none, a hash of the contents."""
+        """The 40 hex digits that identify the content: the Hub's commit or, if there is none, a hash of the files."""
         return self.commit or content_revision(self.path)
 
 
@@ -68,7 +74,7 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     if data is None:
         return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
     place, _, split = data.partition("#")
-    split = split or "test"
+    split = split or DEFAULT_SPLIT
     if not place.startswith(SCHEME):
         return Source(Path(place), benchmark, split)
     token = settings.data_token.get_secret_value() if settings.data_token else None
@@ -85,9 +91,9 @@ def configured_source(benchmark: str, settings: Settings) -> Source:
 
 
 def check_place(benchmark: str, data: str | None, settings: Settings) -> None:
-    """Raise SettingsError if data is on the Hub whose terms keep it in the country.
+    """Raise SettingsError if the test set is on the Hub, although its terms keep it in the country.
 
-    The setting HANNUN_DATA_ABROAD permits it.
+    `data` is as in `open_source`. The setting HANNUN_DATA_ABROAD permits it.
     """
     must_stay = BENCHMARKS[benchmark].data_stays and benchmark not in settings.data_abroad
     if must_stay and data and data.startswith(SCHEME):
@@ -98,13 +104,12 @@ def check_place(benchmark: str, data: str | None, settings: Settings) -> None:
 
 
 def check_sent(benchmark: str, api: ApiOptions | None, settings: Settings) -> None:
-    """Raise SettingsError if an API or the embedding server may not receive a benchmark's questions and pictures.
-
-    A server that the evaluation starts itself runs on this machine.
-    """
+    """Raise SettingsError if an API or the embedding server may not receive a benchmark's questions and pictures."""
     if not BENCHMARKS[benchmark].data_stays:
         return
-    addresses = [] if api is None or api.spawn else [api.base_url, *api.replicas]
+    addresses = []
+    if api and not api.spawn:  # a server that the evaluation starts itself runs on this machine
+        addresses += [api.base_url, *api.replicas]
     if settings.embeddings:
         addresses.append(settings.embeddings.base_url)
     check_receivers(benchmark, addresses, settings)
@@ -113,7 +118,8 @@ def check_sent(benchmark: str, api: ApiOptions | None, settings: Settings) -> No
 def fetch_dataset(name: str, split: str, token: str | None, cache: Path, benchmark: Benchmark) -> tuple[Path, str]:
     """Download a split of `OWNER/NAME[@REVISION]` unless it is cached. Return its folder and its 40-hex commit.
 
-    Rows in the makers' columns, if the benchmark declares those, are converted to the documented schema.
+    Rows in the makers' columns, if the benchmark declares those, are converted to the documented schema. The folder is below
+    `cache`, and `token` is one that may read the dataset.
 
     Raises DataError if the dataset cannot be found or used, EvaluationError if the Hub does not answer.
     """
@@ -135,17 +141,20 @@ def fetch_dataset(name: str, split: str, token: str | None, cache: Path, benchma
 
 
 def _download(repo: str, commit: str, split: str, token: str | None, folder: Path, benchmark: Benchmark) -> None:
+    """Fill a folder with a split in the documented schema. Raises DataError and errors of huggingface_hub."""
     from datasets import load_dataset
 
     try:
         rows = load_dataset(repo, split=split, revision=commit, token=token)
     except (ValueError, FileNotFoundError) as error:
-        raise DataError(f"{SCHEME}{repo}: {' '.join(str(error).split())[:200]}") from None
-    if benchmark.columns and not {"images", "page"} & set(rows.features):
+        message = " ".join(str(error).split())[:MAX_LOAD_ERROR]
+        raise DataError(f"{SCHEME}{repo}: {message}") from None
+    is_in_schema = bool({"images", "page"} & set(rows.features))
+    if benchmark.columns and not is_in_schema:
         _convert(repo, benchmark, rows, folder)
         return
     extracted = _extract_images(repo, rows, folder)
-    if extracted is None:
+    if extracted is None:  # the rows name files of the repository
         snapshot_download(
             repo,
             repo_type="dataset",
@@ -161,7 +170,10 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
 
 
 def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
-    """Convert rows as their makers publish them. Raises DataError if one of them cannot be used."""
+    """Convert rows in the makers' columns into a folder. Raises DataError if one of them cannot be used.
+
+    Nobody sees the list of rejected rows here, as after `python -m evaluator import`, so none may be rejected.
+    """
     with TemporaryDirectory() as scratch:
         table = Path(scratch) / "rows.parquet"
         rows.to_parquet(table)
@@ -180,7 +192,7 @@ def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
 def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
     """Write embedded images to files and return the rows with paths instead. Return None if they have paths already.
 
-    Raises DataError, naming the row, if it has no list of embedded images.
+    `rows` is a `datasets.Dataset`. Raises DataError, naming the row, if it has no list of embedded images.
     """
     from datasets import Features, Image, List, Value
 
@@ -197,7 +209,8 @@ def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
     def write_images(row: dict[str, Any], index: int) -> dict[str, Any]:
         names = []
         for place, image in enumerate(_embedded_images(repo, row, index + 1)):
-            name = f"images/{index:06}-{place}{Path(image['path'] or '.png').suffix}"
+            suffix = Path(image["path"] or ".png").suffix
+            name = f"images/{index:06}-{place}{suffix}"
             (folder / name).write_bytes(image["bytes"])
             names.append(name)
         return {"images": names}
@@ -214,15 +227,16 @@ def _holds_images(feature: Any) -> bool:
 
 
 def _embedded_images(repo: str, row: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    """Return the images of a row, each as `{"bytes", "path"}`. Raises DataError, naming the row, if one is missing."""
     images = row["images"] or []
-    where = f"{SCHEME}{repo}, row {number}: column 'images'"
+    location = f"{SCHEME}{repo}, row {number}: column 'images'"
     if not images:
-        raise DataError(f"{where} is empty")
+        raise DataError(f"{location} is empty")
     if any(image is None for image in images):
-        raise DataError(f"{where} has no image at a place of its list")
+        raise DataError(f"{location} has no image at a place of its list")
     if any(image["bytes"] is None for image in images):
         raise DataError(
-            f"{where} names files of its maker's computer: upload the images themselves, "
+            f"{location} names files of its maker's computer: upload the images themselves, "
             "with push_to_hub(…, embed_external_files=True)"
         )
     return images
