@@ -2,8 +2,8 @@
 
 source: https://docs.mlcommons.org/croissant/docs/croissant-spec.html
 
-`python -m evaluator croissant` prints the description of an imported test set; `quarters/dataset.py` writes that of a revealed
-ko-fresh set and adds the files of answers.
+`python -m evaluator croissant` prints the description of an imported test set; `quarters/dataset.py` writes that of a
+revealed ko-fresh set and adds the files of answers.
 """
 
 import hashlib

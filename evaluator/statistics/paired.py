@@ -1,4 +1,4 @@
-"""Paired comparison of two models on the same items.
+"""Compare two models on the same items (paired comparison).
 
 Scores are from 0 to 1. Intervals are two-sided, 95 %. Items that share a document or image are not independent, so the
 difference of two models is resampled by document (cluster bootstrap; Cameron, Gelbach & Miller 2008).
@@ -13,10 +13,10 @@ import numpy.typing as npt
 from evaluator.statistics.intervals import Interval
 
 RESAMPLES = 10_000
-SEED = 20_260_101
+SEED = 20_260_101  # any fixed number, so that the same answers always give the same interval
 _CHUNK = 250  # resamples computed at a time, to bound memory
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]  # one score for each item
 
 
 class PairedComparison(NamedTuple):
@@ -35,14 +35,20 @@ def paired_comparison(
     clusters: Sequence[str],
     resamples: int = RESAMPLES,
 ) -> PairedComparison:
-    """Compare two models' scores on the same items, given in the same order. Raises ValueError if lengths differ."""
+    """Compare two models' scores on the same items, given in the same order.
+
+    `clusters` has the id of the document or image of each item. Raises ValueError if lengths differ.
+    """
     if not len(first) == len(second) == len(clusters):
         raise ValueError("the two models must have answered the same items")
     a = np.asarray(first, dtype=np.float64)
     b = np.asarray(second, dtype=np.float64)
-    interval = _interval(_bootstrap_means(a - b, clusters, resamples))
     return PairedComparison(
-        float((a - b).mean()), interval, paired_p_value(a, b, clusters), int((a > b).sum()), int((b > a).sum())
+        difference=float((a - b).mean()),
+        interval=_interval(_bootstrap_means(a - b, clusters, resamples)),
+        p_value=paired_p_value(a, b, clusters),
+        first_only=int((a > b).sum()),
+        second_only=int((b > a).sum()),
     )
 
 
@@ -52,7 +58,9 @@ def paired_p_value(first: Floats, second: Floats, clusters: Sequence[str]) -> fl
     Independent items with scores of 0 or 1 are tested by McNemar's exact test, all others by the sums of differences in
     each cluster.
     """
-    if len(set(clusters)) == len(clusters) and set(np.unique([first, second])) <= {0.0, 1.0}:
+    are_independent = len(set(clusters)) == len(clusters)
+    are_binary = set(np.unique([first, second])) <= {0.0, 1.0}
+    if are_independent and are_binary:
         return _mcnemar(int((first > second).sum()), int((second > first).sum()))
     return _cluster_test(first - second, clusters)
 
@@ -62,11 +70,12 @@ def _mcnemar(first_only: int, second_only: int) -> float:
 
     It is a binomial test with probability 1/2 over the items that only one of the models got right.
     """
-    if not first_only + second_only:
+    discordant = first_only + second_only
+    if not discordant:
         return 1.0
     from scipy.stats import binomtest  # imported here because it is slow to import
 
-    return float(binomtest(first_only, first_only + second_only).pvalue)
+    return float(binomtest(first_only, discordant).pvalue)
 
 
 def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
@@ -75,30 +84,36 @@ def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
     The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares. This is close
     to the test of Yang, Sun & Hardin (Biometrical Journal 52 (2010)), with a t distribution for few clusters.
     """
-    _, member = np.unique(np.asarray(clusters), return_inverse=True)
-    sums = np.bincount(member, differences)
-    squares = float((sums**2).sum())
-    if not squares or len(sums) < 2:
+    _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
+    sums = np.bincount(cluster_of_item, differences)
+    sum_of_squares = float((sums**2).sum())
+    if not sum_of_squares or len(sums) < 2:
         return 1.0
-    from scipy.stats import t
+    from scipy.stats import t  # imported here because it is slow to import
 
-    return float(2 * t.sf(abs(float(sums.sum())) / squares**0.5, len(sums) - 1))
+    statistic = abs(float(sums.sum())) / sum_of_squares**0.5
+    return float(2 * t.sf(statistic, len(sums) - 1))
 
 
 def _interval(means: Floats) -> Interval:
+    """Return the 95 % interval of resampled means."""
     low, high = np.quantile(means, [0.025, 0.975])
     return Interval(float(low), float(high))
 
 
 def _bootstrap_means(scores: Floats, clusters: Sequence[str], resamples: int) -> Floats:
-    _, member = np.unique(np.asarray(clusters), return_inverse=True)
-    count = int(member.max()) + 1
+    """Return the mean score over the items of each resample, which has as many clusters as the set, drawn with replacement."""
+    _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
+    n_clusters = int(cluster_of_item.max()) + 1
+    sums = np.bincount(cluster_of_item, scores, n_clusters)
+    sizes = np.bincount(cluster_of_item, minlength=n_clusters)
     # A complex number holds each cluster's sum and size, so that one indexing operation draws both.
-    packed = (np.bincount(member, scores, count) + 1j * np.bincount(member, minlength=count)).astype(np.complex64)
+    packed = (sums + 1j * sizes).astype(np.complex64)
     random = np.random.default_rng(SEED)
     means = np.empty(resamples)
     for start in range(0, resamples, _CHUNK):
         size = min(_CHUNK, resamples - start)
-        drawn = packed[random.integers(0, count, (size, count), dtype=np.uint32)].sum(axis=1)
+        drawn_clusters = random.integers(0, n_clusters, (size, n_clusters), dtype=np.uint32)
+        drawn = packed[drawn_clusters].sum(axis=1)
         means[start : start + size] = drawn.real / drawn.imag
     return means

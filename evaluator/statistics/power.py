@@ -1,22 +1,25 @@
-"""The smallest difference between two models that a test set can detect."""
+"""Compute the smallest difference between two models that a test set can detect."""
 
 from math import sqrt
 from statistics import NormalDist
 
 DISCORDANT = 0.12  # share of items that only one of two similar models gets right
+MAX_ITERATIONS = 50
 
 
 def smallest_difference(n: int, discordant: float = DISCORDANT, power: float = 0.8, error: float = 0.05) -> float:
-    """Return the smallest difference of two accuracies on the same `n` items that McNemar's exact test detects.
+    """Return the smallest difference of two accuracies, from 0 to 1, on the same `n` items that McNemar's exact test detects.
 
-    `power` is the probability of detecting it, `error` the significance level. Source: Connor, Biometrics 43 (1987),
-    the sample size of McNemar's test solved for the difference. Half an item is added because the exact test is
-    discrete: the actual power is then 79 to 81 % for 200 items or more.
+    `discordant` is the share of items that only one of the models gets right, `power` the probability of detecting the
+    difference, `error` the significance level. Source: Connor, Biometrics 43 (1987), the sample size of McNemar's test
+    solved for the difference. Half an item is added because the exact test is discrete: the actual power is then 79 to 81 %
+    for 200 items or more.
     """
-    z = NormalDist().inv_cdf(1 - error / 2)
+    z_error = NormalDist().inv_cdf(1 - error / 2)
     z_power = NormalDist().inv_cdf(power)
     difference = 0.0
-    for _ in range(50):  # fixed-point iteration; it converges because the right side falls slowly
+    for _ in range(MAX_ITERATIONS):  # fixed-point iteration; it converges because the right side falls slowly
         spread = sqrt(max(0.0, discordant - difference**2))
-        difference = min((z * sqrt(discordant) + z_power * spread) / sqrt(n) + 0.5 / n, discordant)
+        detectable = (z_error * sqrt(discordant) + z_power * spread) / sqrt(n) + 0.5 / n
+        difference = min(detectable, discordant)  # all discordant items can be one model's
     return difference
