@@ -111,7 +111,7 @@ def error_rate(population: Population, models: int = MODELS) -> float:
     wrong = 0
     for seed in range(BOARDS):
         rights = population.rights(np.zeros(models), seed)
-        rows = ranked(_rows(rights, population), "ko-vqa")
+        rows = ranked(_rows(rights, population))
         assert all(row.rank for row in rows)
         wrong += any(row.best != 1 or row.worst != models for row in rows)
     return wrong / BOARDS
@@ -124,7 +124,7 @@ def mixed_error_rate(measured: int) -> float:
     for seed in range(BOARDS):
         rows = _rows(population.rights(np.zeros(MODELS), seed), population)
         rows[measured:] = [replace(row, kind="reported", intervals={}, paired=()) for row in rows[measured:]]
-        board = ranked(rows, "ko-vqa")
+        board = ranked(rows)
         sizes = {"verified": measured, "reported": MODELS - measured}
         assert all(r.rank for r in board)
         wrong += any(r.best not in (None, 1) or r.worst not in (None, sizes[r.row.kind]) for r in board)
@@ -168,7 +168,7 @@ def resolved(population: Population) -> tuple[int, int, int]:
         rows = _rows(population.rights(abilities, seed), population)
         ahead = paired_verdicts(rows, {row.key for row in rows}).ahead
         wrong += any(first > second for first, second in ahead)  # keys are in the order of the abilities
-        board = [ranked_row.row for ranked_row in ranked(rows, "ko-vqa")]
+        board = [ranked_row.row for ranked_row in ranked(rows)]
         for upper, lower in itertools.pairwise(board):
             before += (upper.interval or (0, 0))[0] > (lower.interval or (0, 0))[1]
             after += (upper.key, lower.key) in ahead

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import ladder_of, loss_metrics, parts_of
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow, standing_rows
+from leaderboard.data.ranking import RankedRow, without_superseded_claims
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
@@ -48,7 +48,7 @@ def chart_data(kind: Kind, rows: Sequence[RankedRow], axis: str = "") -> Data:
 
     What makers report of a model that was measured is left out. With `axis`, only parts on that axis are returned.
     """
-    data = _DATA[kind](standing_rows(rows))
+    data = _DATA[kind](without_superseded_claims(rows))
     return [row for row in data if row["axis"] == axis] if axis else data
 
 

@@ -16,7 +16,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Card
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.breakdown import Part, parts_of
-from leaderboard.data.ranking import RankedRow, standing_row
+from leaderboard.data.ranking import RankedRow, representative_row
 from submissions.records.index_rows import BoardRow
 from submissions.records.result import PairedScores
 
@@ -139,7 +139,7 @@ def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[Rank
     for r in rows:
         if test_set(r.row) == chosen:
             by_model.setdefault(r.row.model, []).append(r)
-    found = [standing_row(own) for own in by_model.values()]
+    found = [representative_row(own) for own in by_model.values()]
     return sorted(found, key=lambda r: (r.row.kind == "reported", -(r.row.score or 0.0)))
 
 

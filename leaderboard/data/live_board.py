@@ -255,7 +255,7 @@ class LiveBoard:
             if name in kept:
                 boards[name] = last.boards[name]
             else:
-                boards[name] = ranked(with_annotations(own, reasons, counts.get(name, {}), private), name)
+                boards[name] = ranked(with_annotations(own, reasons, counts.get(name, {}), private))
         models = model_rows(boards) if changed else last.models
         unseen = last.unseen
         if any(map(is_compared, changed)):

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.families import families
-from leaderboard.data.ranking import Boards, RankedRow, standing_row, standing_rows
+from leaderboard.data.ranking import Boards, RankedRow, representative_row, without_superseded_claims
 from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
@@ -77,7 +77,7 @@ class Summary:
 
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     leader = next((r for r in rows if r.rank), None)
-    with_rank = {r.row.model: r.row.kind for r in standing_rows(rows) if r.rank}
+    with_rank = {r.row.model: r.row.kind for r in without_superseded_claims(rows) if r.rank}
     models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
     updated = max((r.row.date for r in rows if r.row.date), default=None)
     return Summary(leader, references(rows, benchmark), models, updated)
@@ -106,7 +106,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
                 model.base_model = model.base_model or row.base_model
                 if row.gpu_memory_gb:
                     model.gpu_memory_gb = max(model.gpu_memory_gb or 0.0, row.gpu_memory_gb)
-            model.cells[name] = standing_row(own) if len(own) > 1 else own[0]
+            model.cells[name] = representative_row(own) if len(own) > 1 else own[0]
     family_of = families(boards)
     for kind in get_args(ResultKind):
         for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leaderboard.data.models import shared_benchmarks
-from leaderboard.data.ranking import Boards, RankedRow, standing_rows
+from leaderboard.data.ranking import Boards, RankedRow, without_superseded_claims
 from submissions.records.options import Inputs, ResultKind
 
 
@@ -30,8 +30,8 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
         ranked = [r for r in rows if r.rank is not None]
         old = [r for r in ranked if r.row.date is None or r.row.date < since.timestamp()]
         if len(old) < len(ranked):
-            shown = standing_rows(ranked)
-            old = standing_rows(old)
+            shown = without_superseded_claims(ranked)
+            old = without_superseded_claims(old)
             for kind in {r.row.kind for r in shown}:  # measured and reported results are ranked separately
                 before = _best_ranks([r for r in old if r.row.kind == kind])
                 after = _best_ranks([r for r in shown if r.row.kind == kind])

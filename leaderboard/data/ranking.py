@@ -1,6 +1,13 @@
-"""Rank rows by headline score, with the range of ranks that is compatible with their intervals.
+"""Rank the rows of a benchmark by headline score, with the range of ranks that their intervals allow.
 
-What was measured here comes before what makers report, in every order and for every model.
+`LiveBoard` calls `ranked` with the rows of one benchmark whenever one of them has changed. Pages, charts and downloads read
+the `RankedRow`s that come out. Measured ("verified") and reported rows are ranked separately, and measured ones are listed
+first.
+
+A result gets a range of ranks in three steps:
+1. Its 95 % interval is widened, because a board compares many pairs of results at once (`_interval_scale`).
+2. Another result counts as ahead or behind if the two widened intervals do not overlap (`_rank_ranges`).
+3. If a worker has compared the two question by question, that paired test decides instead (`_paired_corrections`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -9,6 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
 from statistics import NormalDist
+from typing import NamedTuple
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
@@ -16,20 +24,21 @@ from submissions.records.errata import version_with, version_without
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import ResultKind
 
-FAMILY_ERROR = 0.05  # chance that intervals tell any two of a board's equal rows apart
+# Probability that at least one pair of a board's rows counts as different although all of them are equally good.
+FAMILYWISE_ERROR = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Neighbouring rows that cannot be told apart from the first of them."""
+    """A group of neighbouring rows of which none is significantly behind the first one."""
 
     first: int  # rank of the first of these rows
     last: int  # rank of the last one
-    rows: int
+    rows: int  # how many there are; 1 if the next row is significantly behind this one
 
 
 def rank_text(rank: int | None, kind: ResultKind) -> str:
-    """Return a rank as it is shown: among reported results it is in brackets."""
+    """Return a rank as it is shown: 3 as "3" among measured results and as "(3)" among reported ones."""
     if rank is None:
         return "–"
     return f"({rank})" if kind == "reported" else str(rank)
@@ -39,16 +48,16 @@ def rank_text(rank: int | None, kind: ResultKind) -> str:
 class RankedRow:
     """A row and its rank among rows of the same kind: measured here, or reported by others.
 
-    The prompt and decoding of reported rows are unknown. `best` to `worst` is the range of ranks that the data allow: `best`
-    counts only rows that are significantly ahead, `worst` all rows except those significantly behind. These and `tie` are
-    None if the row has no interval.
+    They are ranked separately because the prompt and decoding of reported rows are unknown. `best` to `worst` is the range of
+    ranks that the data allow: `best` counts only rows that are significantly ahead, `worst` all rows except those
+    significantly behind. These and `tie` are None if the row has no interval.
     """
 
-    rank: int | None  # None: a reference, another split or version, or no score
+    rank: int | None  # from 1; None for rows that are not ranked, see `_may_have_rank`
     row: BoardRow
     best: int | None = None
     worst: int | None = None
-    tie: Tie | None = None  # of one row if the next is significantly behind
+    tie: Tie | None = None
 
     @property
     def rank_text(self) -> str:
@@ -65,81 +74,88 @@ Boards = dict[str, list[RankedRow]]  # by benchmark, best first
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """A row that gets a rank. Unlike that of a BoardRow, its score is always known."""
+
     row: BoardRow
-    score: float
-    interval: tuple[float, float] | None
+    score: float  # headline score in percent
+    interval: tuple[float, float] | None  # 95 %, in percent
 
 
-def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
-    """Return rows sorted by headline score, best first: measured rows, then reported ones, then sample runs, rows without
-    a score and retired rows.
+def ranked(rows: list[BoardRow]) -> list[RankedRow]:
+    """Return the rows of a benchmark in the order in which its table lists them, with ranks.
 
-    Only models on the benchmark's ranked split, with its current version and standard decoding, get a rank. Ties share a
-    rank. Reported rows are ranked separately from measured ones.
+    The order is: measured rows, reported rows, sample runs, rows without a score, retired rows; each group best first.
+    Only models on the benchmark's ranked split, with its current version and standard decoding, get a rank. Equal scores
+    share a rank.
     """
-    scored = [(row.score, row) for row in rows]
-    scored.sort(
-        key=lambda pair: (
-            pair[1].retired is not None,
-            pair[0] is None,
-            pair[1].is_sample,
-            pair[1].kind == "reported",
-            -(pair[0] or 0.0),
-            pair[1].model.casefold(),
-        )
-    )
-    found: dict[str, RankedRow] = {}
+    ordered = sorted(rows, key=_listing_order)
+    ranked_by_key: dict[str, RankedRow] = {}
     for kind in {row.kind for row in rows}:
-        entries = [
-            _Entry(row, score, row.interval)
-            for score, row in scored
-            if score is not None and row.kind == kind and _may_have_rank(row)
-        ]
+        entries: list[_Entry] = []
+        for row in ordered:
+            score = row.score
+            if score is not None and row.kind == kind and _may_have_rank(row):
+                entries.append(_Entry(row, score, row.interval))
         losses = [-entry.score for entry in entries]  # ascending, as bisect requires
         ranks = [bisect_left(losses, -entry.score) + 1 for entry in entries]
         ranges = _rank_ranges(entries, losses)
         bests = [ranges[entry.row.key][0] if entry.row.key in ranges else None for entry in entries]
         for entry, rank, tie in zip(entries, ranks, _ties(ranks, bests), strict=True):
             best, worst = ranges.get(entry.row.key, (None, None))
-            found[entry.row.key] = RankedRow(rank, entry.row, best, worst, tie)
-    return [found.get(row.key) or RankedRow(None, row) for _, row in scored]
+            ranked_by_key[entry.row.key] = RankedRow(rank, entry.row, best, worst, tie)
+    return [ranked_by_key.get(row.key) or RankedRow(None, row) for row in ordered]
+
+
+def _listing_order(row: BoardRow) -> tuple[object, ...]:
+    """Return the sort key of a row: False comes before True, so each condition moves a row down."""
+    score = row.score
+    return (
+        row.retired is not None,
+        score is None,
+        row.is_sample,
+        row.kind == "reported",
+        -(score or 0.0),
+        row.model.casefold(),
+    )
 
 
 def _ties(ranks: Sequence[int], bests: Sequence[int | None]) -> list[Tie | None]:
-    """Return the tie that each row belongs to, from the ranks and the best possible ranks of rows sorted best first.
+    """Return the tie that each row belongs to, in the order of the rows.
 
-    A tie ends before the first row that is significantly behind its first one. Rows without an interval have no tie.
+    `ranks` and `bests` are the rank and the best possible rank of each row, sorted best first. A tie ends before the first
+    row that is significantly behind the tie's first row. Rows without an interval have no tie.
     """
-    found: list[Tie | None] = []
+    ties: list[Tie | None] = []
     start = 0
     while start < len(ranks):
         end = start + 1
         if bests[start] is None:
-            found.append(None)
+            ties.append(None)
         else:
             while end < len(ranks) and (best := bests[end]) is not None and best <= ranks[start]:
                 end += 1
-            found += [Tie(ranks[start], ranks[end - 1], end - start)] * (end - start)
+            ties += [Tie(ranks[start], ranks[end - 1], end - start)] * (end - start)
         start = end
-    return found
+    return ties
 
 
-def standing_row(rows: Iterable[RankedRow]) -> RankedRow:
-    """Return the row that stands for a model on a benchmark, from its rows in the order of the board.
+def representative_row(rows: Iterable[RankedRow]) -> RankedRow:
+    """Return the row that represents a model on a benchmark, from all its rows in the order of the board.
 
-    A measured row comes before a reported one, even if a new version of the benchmark has taken its rank.
+    A measured row is preferred to a reported one, even if it has no rank because the benchmark has a newer version.
     """
     return min(rows, key=lambda r: (not _is_measured(r.row), r.rank is None))
 
 
-def standing_rows(rows: Iterable[RankedRow]) -> list[RankedRow]:
-    """Return the rows without what makers report of models that were measured."""
+def without_superseded_claims(rows: Iterable[RankedRow]) -> list[RankedRow]:
+    """Return the rows of a benchmark without the reported rows of models that were measured on it."""
     given = list(rows)
-    measured = {r.row.model for r in given if _is_measured(r.row)}
-    return [r for r in given if r.row.kind == "verified" or r.row.model not in measured]
+    measured_models = {r.row.model for r in given if _is_measured(r.row)}
+    return [r for r in given if r.row.kind == "verified" or r.row.model not in measured_models]
 
 
 def _is_measured(row: BoardRow) -> bool:
+    """Return whether a row is a valid measurement on the ranked test set of its benchmark, of any version."""
     return (
         row.kind == "verified"
         and row.split == BENCHMARKS[row.benchmark].card.split
@@ -162,6 +178,11 @@ def is_outdated(row: BoardRow) -> bool:
 
 
 def _may_have_rank(row: BoardRow) -> bool:
+    """Return whether a row is ranked if it has a score.
+
+    Not ranked are references (humans, baselines), other splits, retired results, results with another version of the
+    benchmark, and results with sampling or token budgets that the benchmark does not rank.
+    """
     benchmark = BENCHMARKS[row.benchmark]
     return (
         row.role == "model"
@@ -172,61 +193,84 @@ def _may_have_rank(row: BoardRow) -> bool:
     )
 
 
+class _ScoreRange(NamedTuple):
+    """A score with its widened interval, in percent."""
+
+    score: float
+    low: float
+    high: float
+
+
 def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str, tuple[int, int]]:
-    """Return the best and worst rank of each entry with an interval, by key. `entries` are sorted best first."""
-    measured = [entry for entry in entries if entry.interval]
-    stretch = _stretch(len(measured))
-    known = {entry.row.key: (entry.score, *_stretched(entry, stretch)) for entry in measured}
-    corrections = _corrections([entry.row for entry in entries], known)
-    lows = sorted(low for _, low, _ in known.values())
-    highs = sorted(high for _, _, high in known.values())
-    ranges = []
-    for key, (score, low, high) in known.items():
-        ahead, behind = corrections.get(key, (0, 0))
+    """Return the best and the worst rank of each entry that has an interval, by the key of its row.
+
+    `entries` are sorted best first, and `losses` are their negated scores. An entry without an interval is never
+    significantly ahead or behind, so it counts only for the worst rank of others.
+    """
+    with_interval = [entry for entry in entries if entry.interval]
+    scale = _interval_scale(len(with_interval))
+    score_ranges = {entry.row.key: _widened(entry, scale) for entry in with_interval}
+    corrections = _paired_corrections([entry.row for entry in entries], score_ranges)
+    lows = sorted(low for _, low, _ in score_ranges.values())
+    highs = sorted(high for _, _, high in score_ranges.values())
+    rank_ranges: list[tuple[int, int]] = []
+    for key, (score, low, high) in score_ranges.items():
+        more_ahead, more_behind = corrections.get(key, (0, 0))
+        entries_ahead = len(lows) - bisect_right(lows, high) + more_ahead
+        entries_behind = bisect_left(highs, low) + more_behind
         rank = bisect_left(losses, -score) + 1
-        best = len(lows) - bisect_right(lows, high) + 1 + ahead
-        worst = len(entries) - bisect_left(highs, low) - behind
-        ranges.append((min(best, rank), max(worst, rank)))
+        best = min(entries_ahead + 1, rank)
+        worst = max(len(entries) - entries_behind, rank)
+        rank_ranges.append((best, worst))
     # Widen the ranges so that both ends increase with the rank, even if wide intervals follow narrow ones.
-    bests = reversed(list(accumulate((best for best, _ in reversed(ranges)), min)))
-    worsts = accumulate((worst for _, worst in ranges), max)
-    return dict(zip(known, zip(bests, worsts, strict=True), strict=True))
+    bests = reversed(list(accumulate((best for best, _ in reversed(rank_ranges)), min)))
+    worsts = accumulate((worst for _, worst in rank_ranges), max)
+    return dict(zip(score_ranges, zip(bests, worsts, strict=True), strict=True))
 
 
-def _stretch(rows: int) -> float:
-    """Return how much wider intervals must be so that with 95 % chance no two of so many equal rows are told apart.
+def _interval_scale(rows: int) -> float:
+    """Return the factor by which 95 % intervals are widened before they are compared, at least 1.
 
-    Two independent intervals of 95 % do not overlap if the scores differ by 2.77 standard errors of a difference. With
-    Bonferroni's correction for all pairs of the board, more is needed from 6 rows on.
+    With it, the probability that any two of `rows` equally good rows have intervals that do not overlap is at most
+    FAMILYWISE_ERROR (Bonferroni's correction for all pairs).
+
+    Two independent 95 % intervals of equal width do not overlap if the scores differ by 2 * 1.96 standard errors of a score,
+    which is 2.77 (1.96 * sqrt(2)) standard errors of a difference. That is enough for up to 4 rows.
     """
     pairs = rows * (rows - 1) / 2
     if pairs < 1:
         return 1.0
-    needed = NormalDist().inv_cdf(1 - FAMILY_ERROR / (2 * pairs))
+    needed = NormalDist().inv_cdf(1 - FAMILYWISE_ERROR / (2 * pairs))  # in standard errors of a difference
     return max(1.0, needed / (sqrt(2) * NormalDist().inv_cdf(0.975)))
 
 
-def _stretched(entry: _Entry, stretch: float) -> tuple[float, float]:
-    """Return an entry's interval with both arms stretched."""
+def _widened(entry: _Entry, scale: float) -> _ScoreRange:
+    """Return an entry's score with its interval, whose ends are `scale` times as far from the score."""
     low, high = entry.interval or (entry.score, entry.score)
-    return entry.score - stretch * (entry.score - low), entry.score + stretch * (high - entry.score)
+    return _ScoreRange(
+        entry.score,
+        low=entry.score - scale * (entry.score - low),
+        high=entry.score + scale * (high - entry.score),
+    )
 
 
-def _corrections(
-    rows: Sequence[BoardRow], entries: Mapping[str, tuple[float, float, float]]
+def _paired_corrections(
+    rows: Sequence[BoardRow], score_ranges: Mapping[str, _ScoreRange]
 ) -> dict[str, tuple[int, int]]:
-    """Return by key how many more rows are significantly ahead and behind under paired tests than under intervals.
+    """Return by how much paired tests change the numbers of rows that are significantly ahead and behind, by key.
 
-    If a pair was tested, the test decides instead of the intervals.
+    If a pair was tested question by question, the test decides instead of the intervals. For example, (1, 0) means that one
+    more row is ahead than the intervals show; numbers may be negative.
     """
-    verdicts = paired_verdicts(rows, entries)
-    found: dict[str, tuple[int, int]] = {}
+    verdicts = paired_verdicts(rows, score_ranges)
+    corrections: dict[str, tuple[int, int]] = {}
     for key, other in verdicts.tested:
-        _, low, high = entries[key]
-        _, other_low, other_high = entries[other]
-        ahead, behind = found.get(key, (0, 0))
-        found[key] = (
-            ahead + ((other, key) in verdicts.ahead) - (other_low > high),
-            behind + ((key, other) in verdicts.ahead) - (other_high < low),
-        )
-    return found
+        own_range = score_ranges[key]
+        other_range = score_ranges[other]
+        is_other_ahead = (other, key) in verdicts.ahead
+        is_other_behind = (key, other) in verdicts.ahead
+        seemed_ahead = other_range.low > own_range.high
+        seemed_behind = other_range.high < own_range.low
+        ahead, behind = corrections.get(key, (0, 0))
+        corrections[key] = (ahead + is_other_ahead - seemed_ahead, behind + is_other_behind - seemed_behind)
+    return corrections

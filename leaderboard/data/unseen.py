@@ -88,7 +88,7 @@ def _changes(models: Sequence[ModelRow], unseen: str, public: str) -> list[RankC
 def _ranks(models: Sequence[ModelRow], benchmark: str) -> dict[str, RankedRow]:
     """Return the models' ranks on a benchmark among themselves."""
     rows = [model.cells[benchmark].row for model in models]
-    return {one.row.model: one for one in ranked(rows, benchmark)}
+    return {one.row.model: one for one in ranked(rows)}
 
 
 def with_rank_changes(boards: Boards, changes: Sequence[RankChange]) -> Boards:

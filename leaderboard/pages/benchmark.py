@@ -9,7 +9,7 @@ from leaderboard.data.chart_data import charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
-from leaderboard.data.ranking import RankedRow, standing_rows
+from leaderboard.data.ranking import RankedRow, without_superseded_claims
 from leaderboard.data.view import View
 from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.pages.page import Page, render_page, report_form
@@ -55,7 +55,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     sorted_by = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
     defaults = [column.key for column in choosable if column.default]
     charts = {kind: kind in view.tables[name].charts and has_data(kind, found) for kind in charts_of(name)}
-    pasted = [r for r in standing_rows(rows) if r.rank]
+    pasted = [r for r in without_superseded_claims(rows) if r.rank]
     return render_page(
         board,
         here,

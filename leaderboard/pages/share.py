@@ -3,7 +3,7 @@
 from collections import Counter
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.ranking import RankedRow, standing_rows
+from leaderboard.data.ranking import RankedRow, without_superseded_claims
 from leaderboard.data.view import View
 from leaderboard.pages.compare import model_names
 from leaderboard.views.cards import MAX_BARS, Bar, draw_card, drawable
@@ -33,7 +33,7 @@ def _bar(ranked: RankedRow, language: Language) -> Bar:
 def benchmark_card(view: View, name: str, language: Language = "ko") -> bytes:
     """Return the preview picture of a benchmark: its first models."""
     language = drawable(language)
-    rows = [r for r in standing_rows(view.boards[name]) if r.rank][:MAX_BARS]
+    rows = [r for r in without_superseded_claims(view.boards[name]) if r.rank][:MAX_BARS]
     bars = tuple(Bar(_name(r, language), r.row.score or 0.0, _note(r, language)) for r in rows)
     return draw_card(BENCHMARKS[name].card.title, bars, headline_title(BENCHMARKS[name], language), language)
 

@@ -8,7 +8,7 @@ from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query
-from leaderboard.data.ranking import standing_rows
+from leaderboard.data.ranking import without_superseded_claims
 from leaderboard.views.figures import figure_json
 from leaderboard.views.render import render
 from leaderboard.web.kept_contents import KeptContents
@@ -81,7 +81,7 @@ def table_routes(board: LiveBoard) -> APIRouter:
         if name not in view.boards:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
         shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS
-        rows = [r for r in standing_rows(view.boards[name]) if r.rank][:shown]
+        rows = [r for r in without_superseded_claims(view.boards[name]) if r.rank][:shown]
         content = render(
             "embed.html", here.language, here=here, rows=rows, name=name, benchmark=BENCHMARKS[name]
         ).encode()

@@ -55,7 +55,7 @@ def row(make_request: Make, model: str, em: float, benchmark: str = "ko-vqa", ba
 
 
 def board_of(make_request: Make, benchmark: str, **scores: float) -> list[RankedRow]:
-    return ranked([row(make_request, f"o/{name}", em, benchmark) for name, em in scores.items()], benchmark)
+    return ranked([row(make_request, f"o/{name}", em, benchmark) for name, em in scores.items()])
 
 
 def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> None:
@@ -95,7 +95,7 @@ def test_overall_counts_a_family_once(make_request: Make) -> None:
         rows = [row(make_request, "o/a", 90.0, benchmark), row(make_request, "o/b", 50.0, benchmark)]
         rows += [row(make_request, f"x/{n}", 60.0 + n, benchmark, base="x/base") for n in range(variants)]
         rows.append(row(make_request, "x/twice", 70.0, benchmark, base="x/0"))
-        return ranked(rows, benchmark)
+        return ranked(rows)
 
     few, many = ({name: board(name, n) for name in ("ko-vqa", "ko-vdc")} for n in (1, 9))
     before = overall(few)
@@ -197,7 +197,7 @@ def test_figure_escapes_markup_in_model_name(make_request: Make) -> None:
     config = {"model_name": evil, "model_sha": None, "model_dtype": None, "params": 10**9, "weights": "open"}
     row = board_row(evaluated(make_request(benchmark="ko-vdc"), 50.0, config=config), "p", "b")
     for kind in charts_of("ko-vdc"):
-        drawn = figure(kind, chart_data(kind, ranked([row], "ko-vdc")), BENCHMARKS["ko-vdc"], "en").to_json()
+        drawn = figure(kind, chart_data(kind, ranked([row])), BENCHMARKS["ko-vdc"], "en").to_json()
         assert "<a" not in drawn and "\\u003ca" not in drawn
 
 

@@ -44,7 +44,7 @@ def test_ranked_excludes_other_generation_settings(
     make_request: Make, generation: Generation | None, has_rank: bool
 ) -> None:
     first, other = (make_request(benchmark="ko-vqa") for _ in range(2))
-    found = {r.row.key: r.rank for r in ranked([row(first, 50.0), row(other, 60.0, generation)], "ko-vqa")}
+    found = {r.row.key: r.rank for r in ranked([row(first, 50.0), row(other, 60.0, generation)])}
     assert found == {first.key: 2 if has_rank else 1, other.key: 1 if has_rank else None}
 
 
@@ -55,8 +55,7 @@ def test_base_difference_uses_base_in_same_mode(make_request: Make) -> None:
             row(base, 50.0, model_name="owner/base"),
             row(thinking, 70.0, model_name="owner/base", thinking="on"),
             row(adapter, 55.0, model_name="owner/adapter", base_model="owner/base"),
-        ],
-        "ko-vqa",
+        ]
     )
     adapted = next(r for r in rows if r.row.model == "owner/adapter")
     found = base_difference(adapted, rows)
@@ -79,14 +78,14 @@ def test_rank_changes_match_ranking_of_older_rows(make_request: Make) -> None:
 
     def best_ranks(rows: list[BoardRow]) -> dict[str, int]:
         ranks: dict[str, int] = {}
-        for r in ranked(rows, "ko-vqa"):
+        for r in ranked(rows):
             if r.rank:
                 ranks.setdefault(r.row.model, r.rank)
         return ranks
 
     before = best_ranks([r for r in rows if (r.date or 0) < since.timestamp()])
     after = best_ranks(rows)
-    changes = rank_changes({"ko-vqa": ranked(rows, "ko-vqa")}, since)
+    changes = rank_changes({"ko-vqa": ranked(rows)}, since)
     assert {(c.model, c.before, c.after) for c in changes} == {
         (model, before.get(model), rank) for model, rank in after.items() if rank != before.get(model)
     }
@@ -99,26 +98,26 @@ def without_interval(row: BoardRow) -> BoardRow:
 
 def test_ties_end_before_first_row_that_is_significantly_behind(make_request: Make) -> None:
     rows = [row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 58.0, 55.0, 30.0, 28.0, 2.0)]
-    board = ranked(rows, "ko-vdc")
+    board = ranked(rows)
     assert [r.tie for r in board] == [Tie(1, 3, 3)] * 3 + [Tie(4, 5, 2)] * 2 + [Tie(6, 6, 1)]
     assert [r.is_tied for r in board] == [True] * 5 + [False]
 
 
 def test_rows_with_one_score_are_tied(make_request: Make) -> None:
-    board = ranked([row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 60.0, 2.0)], "ko-vdc")
+    board = ranked([row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 60.0, 2.0)])
     assert [(r.rank, r.is_tied) for r in board] == [(1, True), (1, True), (3, False)]
 
 
 def test_rows_without_interval_have_no_tie(make_request: Make) -> None:
     rows = [without_interval(row(make_request(benchmark="ko-vdc"), em)) for em in (60.0, 59.0)]
-    assert [r.tie for r in ranked(rows, "ko-vdc")] == [None, None]
+    assert [r.tie for r in ranked(rows)] == [None, None]
 
 
 def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
     """No row is significantly better or worse than a row without an interval."""
     known = replace(row(make_request(benchmark="ko-vdc"), 90.0), kind="reported")
     unknown = [without_interval(row(make_request(benchmark="ko-vdc"), 10.0 + n)) for n in range(20)]
-    first, *others = ranked([known, *unknown], "ko-vdc")
+    first, *others = ranked([known, *unknown])
     assert (first.rank, first.best, first.worst) == (1, 1, 21)
     assert all((r.best, r.worst) == (None, None) for r in others)
 
@@ -126,7 +125,7 @@ def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
 def test_reported_rows_are_ranked_apart(make_request: Make) -> None:
     measured = [row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 20.0)]
     reported = [replace(row(make_request(benchmark="ko-vdc"), em), kind="reported") for em in (90.0, 40.0)]
-    board = ranked([*measured, *reported], "ko-vdc")
+    board = ranked([*measured, *reported])
     assert [(r.row.kind, r.rank, r.best, r.worst) for r in board] == [
         ("verified", 1, 1, 1),
         ("verified", 2, 2, 2),
@@ -138,7 +137,7 @@ def test_reported_rows_are_ranked_apart(make_request: Make) -> None:
 def test_ranked_excludes_other_benchmark_versions(make_request: Make) -> None:
     old = replace(row(make_request(benchmark="ko-vdc"), 90.0), benchmark_version="1")
     new = row(make_request(benchmark="ko-vdc"), 50.0)
-    assert [(r.row.key, r.rank) for r in ranked([old, new], "ko-vdc")] == [(old.key, None), (new.key, 1)]
+    assert [(r.row.key, r.rank) for r in ranked([old, new])] == [(old.key, None), (new.key, 1)]
     assert is_outdated(old) and not is_outdated(new)
 
 
@@ -150,7 +149,7 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
         half = rng.uniform(0.5, 15)
         made = row(make_request(benchmark="ko-vdc"), score)
         rows.append(replace(made, intervals={"em_strict": (score - half, score + half)}))
-    board = ranked(rows, "ko-vdc")
+    board = ranked(rows)
     ranges = [(r.best or 0, r.worst or 0) for r in board]
     assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(ranges))
     assert all((r.best or 0) <= (r.rank or 0) <= (r.worst or 0) for r in board)
@@ -162,7 +161,7 @@ def test_page_dump_does_not_rank_first(make_request: Make) -> None:
     dump = row(make_request(benchmark="ko-vqa"), 0.0)
     dump = replace(dump, metrics={**dump.metrics, "em": 100.0}, intervals={**dump.intervals, "em": (99.0, 100.0)})
     reported = replace(row(make_request(benchmark="ko-vqa"), 50.0), kind="reported", headline="em")
-    board = ranked([dump, honest, reported], "ko-vqa")
+    board = ranked([dump, honest, reported])
     assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (dump.key, 2), (reported.key, 1)]
     assert [(r.best, r.worst) for r in board] == [(1, 1), (2, 2), (1, 1)]
 
@@ -188,7 +187,7 @@ def paired(row: BoardRow, *pairs: tuple[BoardRow, int, float]) -> BoardRow:
 
 
 def rank_ranges(rows: list[BoardRow]) -> dict[str, tuple[int | None, int | None]]:
-    return {r.row.model: (r.best, r.worst) for r in ranked(rows, "ko-vqa")}
+    return {r.row.model: (r.best, r.worst) for r in ranked(rows)}
 
 
 def test_ranks_follow_paired_tests(rows: list[BoardRow]) -> None:

@@ -50,7 +50,7 @@ def _models(scores: dict[str, dict[str, float]], half: float, kind: str = "verif
             for name, values in scores.items()
             if benchmark in values
         ]
-        for one in ranked(own, benchmark):
+        for one in ranked(own):
             models[one.row.model].cells[benchmark] = one
     return list(models.values())
 
