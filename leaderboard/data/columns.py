@@ -1,6 +1,11 @@
-"""The columns of a benchmark's table.
+"""Declare the columns of a benchmark's table.
 
-One entry defines how a column is shown, sorted and chosen, its key in URLs, and its fields in exported files.
+A `Column` defines how a column is shown, sorted and hidden, its key in URLs, and its fields in exported files. The columns
+of a table are, from left to right: the model's name, the benchmark's metrics, its parts, then MODEL_COLUMNS (the model),
+UNSEEN (public sets only) and RUN_COLUMNS (how the result was measured).
+
+`columns_of` is what a page shows, `choices` and `sortable` are what a visitor can choose from, and `export.py` reads
+`Column.export`.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,24 +27,28 @@ Order = Literal["ascending", "descending"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table: a field of BoardRow, a metric, or the headline score on some of the items."""
+    """A column of the table.
+
+    Its value comes from exactly one of `field`, `metric`, `part` and `compute`.
+    """
 
     key: str  # in URLs: ?columns=KEY, ?sort=KEY
     label: Text
     field: str = ""  # a field of BoardRow
     cell: str = ""  # the macro of cells.html that renders it
-    metric: str = ""
-    part: tuple[str, str] | None = None  # axis, bucket
+    metric: str = ""  # the name of a metric of the benchmark
+    part: tuple[str, str] | None = None  # axis and bucket: the headline score on a part of the items
     compute: Callable[[BoardRow], Any] | None = None  # for a value that is none of these
     order: Order | None = None  # sort order; None: the table cannot be sorted by this column
-    order_label: Text | None = None
-    hint: Text | None = None
+    order_label: Text | None = None  # what the choice of sort orders shows
+    hint: Text | None = None  # explanation of the column's head
     unit: Text | None = None
     optional: bool = True  # whether a visitor can hide it
     default: bool = True  # whether it is shown by default
     wide: bool = False  # hidden on narrow screens
     numeric: bool = True
-    export: tuple[str, ...] = ()  # fields of BoardRow in exported files
+    # Fields of BoardRow that exported files have in the place of this column. These are more than the table shows.
+    export: tuple[str, ...] = ()
 
     def value(self, row: BoardRow) -> Any:
         """Return the value to show and sort by, or None if it is unknown. Scores are in percent."""
@@ -49,20 +58,22 @@ class Column:
             return self.compute(row)
         if self.part:
             axis, bucket = self.part
-            found = row.breakdown.get(axis, {}).get(bucket)
-            return found.score if found else None
+            bucket_score = row.breakdown.get(axis, {}).get(bucket)
+            return bucket_score.score if bucket_score else None
         return getattr(row, self.field)
 
 
 # Titles of the benchmarks whose latency is measured over the whole run.
-_TIMED_WHOLE = ", ".join(one.card.title for one in BENCHMARKS.values() if one.latency_protocol == "total")
+_TIMED_WHOLE = ", ".join(
+    benchmark.card.title for benchmark in BENCHMARKS.values() if benchmark.latency_protocol == "total"
+)
 
 MODEL_COLUMNS = (
     Column(
         "name",
         Text("모델", "Model"),
-        "model",
-        "model",
+        field="model",
+        cell="model",
         order="ascending",
         order_label=Text("이름순", "Name"),
         optional=False,
@@ -72,21 +83,27 @@ MODEL_COLUMNS = (
     Column(
         "params",
         Text("파라미터 수", "Parameters"),
-        "params",
-        "amount",
+        field="params",
+        cell="amount",
         order="ascending",
         order_label=Text("파라미터 적은 순", "Parameters, fewest first"),
         wide=True,
         export=("params",),
     ),
     Column(
-        "weights", Text("가중치", "Weights"), "weights", "weights", default=False, numeric=False, export=("weights",)
+        "weights",
+        Text("가중치", "Weights"),
+        field="weights",
+        cell="weights",
+        default=False,
+        numeric=False,
+        export=("weights",),
     ),
     Column(
         "license",
         Text("라이선스", "Licence"),
-        "license",
-        "licence",
+        field="license",
+        cell="licence",
         default=False,
         numeric=False,
         export=(
@@ -106,7 +123,7 @@ MODEL_COLUMNS = (
         "language_model",
         Text("언어 모델 출처", "Language model from"),
         cell="origin",
-        compute=lambda row: _known(origin_of(row.model, row.base_model)),
+        compute=lambda row: _none_if_unknown(origin_of(row.model, row.base_model)),
         default=False,
         numeric=False,
         hint=Text(
@@ -118,7 +135,7 @@ MODEL_COLUMNS = (
         "vision_encoder",
         Text("비전 인코더 출처", "Vision encoder from"),
         cell="encoder",
-        compute=lambda row: _known(encoder_of(row.model)),
+        compute=lambda row: _none_if_unknown(encoder_of(row.model)),
         default=False,
         numeric=False,
         hint=Text(
@@ -140,21 +157,22 @@ UNSEEN = Column(
     ),
     default=False,
 )
-PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # the choice that shows all columns of parts
+# Never a column of the table: the choice that shows or hides the columns of all parts at once.
+PARTS = Column("parts", Text("영역별 점수", "Scores by category"))
 RUN_COLUMNS = (
     Column(
         "reasoning",
         Text("추론 토큰", "Reasoning tokens"),
-        "reasoning_tokens",
-        "whole",
+        field="reasoning_tokens",
+        cell="whole",
         hint=Text("답변당 평균 추론 토큰 수", "Average number of reasoning tokens per answer"),
         export=("reasoning_tokens",),
     ),
     Column(
         "reasoning_right",
         Text("정답당 추론 토큰", "Reasoning tokens per correct answer"),
-        "reasoning_per_right",
-        "whole",
+        field="reasoning_per_right",
+        cell="whole",
         hint=Text(
             "추론 토큰 합계를 정답 수로 나눈 값", "Total reasoning tokens divided by the number of correct answers"
         ),
@@ -164,8 +182,8 @@ RUN_COLUMNS = (
     Column(
         "latency",
         Text("지연 시간", "Latency"),
-        "latency_ms",
-        "latency",
+        field="latency_ms",
+        cell="latency",
         order="ascending",
         order_label=Text("지연 시간 짧은 순", "Latency, lowest first"),
         hint=Text(
@@ -178,8 +196,8 @@ RUN_COLUMNS = (
     Column(
         "memory",
         Text("GPU 메모리", "GPU memory"),
-        "gpu_memory_gb",
-        "score",
+        field="gpu_memory_gb",
+        cell="score",
         order="ascending",
         order_label=Text("GPU 메모리 적은 순", "GPU memory, lowest first"),
         hint=Text(
@@ -193,8 +211,8 @@ RUN_COLUMNS = (
     Column(
         "cost",
         Text("비용", "Cost"),
-        "usd_per_1000",
-        "score",
+        field="usd_per_1000",
+        cell="score",
         order="ascending",
         order_label=Text("비용 낮은 순", "Cost, lowest first"),
         hint=Text(
@@ -207,8 +225,8 @@ RUN_COLUMNS = (
     Column(
         "tokens",
         Text("답변 토큰", "Tokens per answer"),
-        "tokens_per_answer",
-        "whole",
+        field="tokens_per_answer",
+        cell="whole",
         order="ascending",
         order_label=Text("답변 토큰 적은 순", "Tokens per answer, fewest first"),
         hint=Text(
@@ -219,13 +237,18 @@ RUN_COLUMNS = (
         export=("tokens_per_answer",),
     ),
     Column(
-        "n", Text("문항 수", "Items"), "n", "whole", wide=True, export=("n", "split", "dataset", "benchmark_version")
+        "n",
+        Text("문항 수", "Items"),
+        field="n",
+        cell="whole",
+        wide=True,
+        export=("n", "split", "dataset", "benchmark_version"),
     ),
     Column(
         "date",
         Text("날짜", "Date"),
-        "date",
-        "day",
+        field="date",
+        cell="day",
         order="descending",
         order_label=Text("최신순", "Newest first"),
         wide=True,
@@ -235,13 +258,13 @@ RUN_COLUMNS = (
     Column(
         "source",
         Text("출처", "Source"),
-        "kind",
-        "source",
+        field="kind",
+        cell="source",
         numeric=False,
         export=("kind", "reproduction", "retired", "source", "source_url", "key"),
     ),
 )
-RANK = "score"  # the sort key of the ranking itself
+RANK = "score"  # the sort key of the ranking itself, which is no column: ?sort=score
 RANK_LABEL = Text("순위", "Rank")
 LADDER_COLUMN = Column(
     "ladder",
@@ -258,7 +281,7 @@ LADDER_COLUMN = Column(
 )
 
 
-def _known(value: str) -> str | None:
+def _none_if_unknown(value: str) -> str | None:
     return None if value == "unknown" else value
 
 
@@ -269,10 +292,15 @@ def metric_columns(benchmark: str) -> Sequence[Column]:
 
 @cache  # every request reads them
 def _metric_columns(benchmark: Benchmark) -> Sequence[Column]:
-    ranking = (benchmark.card.headline, benchmark.card.reported_headline)
-    ordered = sorted(benchmark.metrics, key=lambda metric: ranking.index(metric.name) if metric.name in ranking else 2)
-    columns = [_metric_column(metric, optional=metric.name not in ranking) for metric in ordered]
-    return (*columns, LADDER_COLUMN) if benchmark.card.ladder else tuple(columns)
+    ranking = [benchmark.card.headline, benchmark.card.reported_headline]
+    ranking_metrics = [metric for metric in benchmark.metrics if metric.name in ranking]
+    ranking_metrics.sort(key=lambda metric: ranking.index(metric.name))
+    other_metrics = [metric for metric in benchmark.metrics if metric.name not in ranking]
+    columns = [_metric_column(metric, optional=False) for metric in ranking_metrics]
+    columns += [_metric_column(metric, optional=True) for metric in other_metrics]
+    if benchmark.card.ladder:
+        columns.append(LADDER_COLUMN)
+    return tuple(columns)
 
 
 def _metric_column(metric: Metric, *, optional: bool) -> Column:
@@ -290,7 +318,7 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
 
 
 def filled(benchmark: str, rows: Sequence[RankedRow]) -> frozenset[str]:
-    """Return the keys of the columns to choose or to sort by that have a value in some row."""
+    """Return the keys of the columns of `choices` and `sortable` that have a value in some row, and PARTS."""
     found = {PARTS.key}
     for column in (*choices(benchmark), *sortable(benchmark)):
         if column.key not in found and any(column.value(r.row) is not None for r in rows):
@@ -308,11 +336,12 @@ def choices(benchmark: str) -> list[Column]:
 def sortable(benchmark: str) -> list[Column]:
     """Return the columns that a benchmark's table can be sorted by, besides the ranking."""
     metrics = [column for column in metric_columns(benchmark) if column.default or not column.optional]
-    return [*metrics, *_unseen(benchmark), *(column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order)]
+    others = [column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order]
+    return [*metrics, *_unseen(benchmark), *others]
 
 
 def _unseen(benchmark: str) -> list[Column]:
-    """Return the column of rank differences, which the tables of public sets have."""
+    """Return the column of rank differences, which only the tables of public sets have."""
     return [UNSEEN] if BENCHMARKS[benchmark].card.is_public else []
 
 
@@ -334,24 +363,33 @@ def sort_keys() -> list[str]:
 def columns_of(
     benchmark: str, rows: Sequence[RankedRow], chosen: Sequence[str] | None, sort: str = RANK
 ) -> list[Column]:
-    """Return the columns of a benchmark's table: those chosen or by default, without default ones that are empty."""
+    """Return the columns of a benchmark's table, from left to right.
+
+    `chosen` are the keys of the optional columns to show, None for the default ones. Columns that are shown by default are
+    left out if no row has a value, except for the column that the table is sorted by and those of headline scores.
+    """
     card = BENCHMARKS[benchmark].card
-    chosen = default_keys(benchmark) if chosen is None else chosen
-    parts = [Column(f"part-{n}", c.title, cell="score", part=(c.axis, c.bucket)) for n, c in enumerate(card.columns)]
-    name, *others = MODEL_COLUMNS
+    if chosen is None:
+        chosen = default_keys(benchmark)
+    parts: list[Column] = []
+    if PARTS.key in chosen:
+        for number, part in enumerate(card.columns):
+            parts.append(Column(f"part-{number}", part.title, cell="score", part=(part.axis, part.bucket)))
+    name, *other_model_columns = MODEL_COLUMNS
     every = [
         name,
         *metric_columns(benchmark),
-        *(parts if PARTS.key in chosen else ()),
-        *others,
+        *parts,
+        *other_model_columns,
         *_unseen(benchmark),
         *RUN_COLUMNS,
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
     kept = {sort, card.reported_headline or card.headline}
     kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}  # its cell shows why there is no score
-    return [column for column in shown if column.key in kept or not _is_empty(column, rows)]
+    return [column for column in shown if column.key in kept or not _is_left_out(column, rows)]
 
 
-def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
+def _is_left_out(column: Column, rows: Sequence[RankedRow]) -> bool:
+    """Return whether a column is shown by default, but no row has a value. A table without rows keeps all columns."""
     return column.default and bool(rows) and all(column.value(r.row) is None for r in rows)

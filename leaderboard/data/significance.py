@@ -1,7 +1,12 @@
-"""Decide which ranked results differ significantly, from all paired tests of a board."""
+"""Decide which results of a board differ significantly, from the paired tests that workers stored with the results.
+
+Ranks (`ranking.py`) and the chart of wins (`chart_data.py`) use these verdicts. A board has many pairs, so the p values are
+corrected together.
+"""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from evaluator.statistics.holm import holm
 from submissions.records.index_rows import BoardRow
@@ -11,19 +16,33 @@ FAMILYWISE_ERROR = 0.05  # probability of any wrong verdict among all paired tes
 
 @dataclass(frozen=True)
 class PairedVerdicts:
-    """Verdicts on pairs of results, as pairs of keys."""
+    """Verdicts on pairs of results. A pair is a tuple of two result keys."""
 
-    tested: set[tuple[str, str]] = field(default_factory=set)  # in both orders
+    tested: set[tuple[str, str]] = field(default_factory=set)  # each pair in both orders
     ahead: set[tuple[str, str]] = field(default_factory=set)  # the first is significantly ahead of the second
 
 
+class _PairedTest(NamedTuple):
+    """A paired test of the result `key` against the result `other`, from `BoardRow.paired`."""
+
+    key: str
+    other: str
+    sign: int  # 1 if `key` has the higher score, -1 if `other` has, 0 if they are equal
+    p_at_most: float  # upper bound of the p value
+
+
 def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
-    """Return the verdicts on all tested pairs of results with these keys, after Holm's correction."""
-    pairs = ((row.key, *pair) for row in rows for pair in row.paired)
-    tests = [(p_at_most, key, other, sign) for key, other, sign, p_at_most in pairs if key in keys and other in keys]
+    """Return the verdicts, after Holm's correction, on all tested pairs of which both results are in `keys`."""
+    stored = [_PairedTest(row.key, *pair) for row in rows for pair in row.paired]
+    tests = [test for test in stored if test.key in keys and test.other in keys]
+    are_significant = holm([test.p_at_most for test in tests], FAMILYWISE_ERROR)
     verdicts = PairedVerdicts()
-    for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests], FAMILYWISE_ERROR), strict=True):
-        verdicts.tested.update(((key, other), (other, key)))
-        if rejected and sign:
-            verdicts.ahead.add((key, other) if sign > 0 else (other, key))
+    for test, is_significant in zip(tests, are_significant, strict=True):
+        pair = (test.key, test.other)
+        reversed_pair = (test.other, test.key)
+        verdicts.tested.update((pair, reversed_pair))
+        if is_significant and test.sign > 0:
+            verdicts.ahead.add(pair)
+        elif is_significant and test.sign < 0:
+            verdicts.ahead.add(reversed_pair)
     return verdicts
