@@ -1,9 +1,16 @@
-"""The board: published results and those of the store, ranked, and kept fresh without blocking a reader."""
+"""The board of a running server: the ranked results, read from the store again when the store has a new commit.
+
+There is one `LiveBoard` for each process. Routes and pages call `LiveBoard.view` or `fresh_view` in their own threads and get
+a `View`: everything that pages show of the store at one commit. A view never changes; a refresh replaces it by another one.
+A refresh runs in a thread of its own, so that a slow or unreachable store never blocks a reader: it gets the last view.
+
+The rows of a view are the results of the store and the published results of `assets`, which are read once at the start.
+"""
 
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -37,14 +44,16 @@ from submissions.texts.errors import StoreError
 _ANSWERS = TypeAdapter(PublicAnswers)
 log = logging.getLogger(__name__)
 
-HEAD_POLL_S = 1.0  # seconds between looks at the store's head
-WAIT_S = 5.0  # seconds that one caller waits for a refresh
+HEAD_POLL_S = 1.0  # the store is asked for its head at most once in so many seconds
+WAIT_S = 5.0  # seconds that `fresh_view` waits for a refresh
 SLOW_S = 10.0  # seconds of a refresh after which the store counts as out of reach
 HOUR = timedelta(hours=1)
-RECENT = timedelta(days=7)
+RECENT = timedelta(days=7)  # the age of results whose effects on ranks the overview shows
 
 
 class LiveBoard:
+    """Holds the newest view of a store, and refreshes it. All methods may be called from any thread."""
+
     def __init__(
         self,
         store: Store,
@@ -53,65 +62,71 @@ class LiveBoard:
         opened_books: Path | None = None,
         links: Mapping[str, str] | None = None,
     ) -> None:
-        """Without `heartbeats` nothing is known of workers. `opened_books` has the datasets of revealed quarters.
+        """Read the published results and, if the store answers in time, those of the store.
 
-        `links` are addresses that all pages lead to: "source_code" and "contact".
+        Without `heartbeats` nothing is known of workers. `published` has a folder of result records for each benchmark.
+        `opened_books` has the datasets of revealed quarters. `links` are addresses that all pages link to, by name:
+        "source_code" and "contact".
         """
         self.opened_books = opened_books
         self.links = links or {}
         self._store = store
         self.store_url = store.url
         self.workers = WorkerStatus(heartbeats)
-        self._published_files: dict[str, Path] = {}
-        self._published, self._broken = self._read_published(published)
+        # The published results, which do not change while the process runs.
+        self._published_files: dict[str, Path] = {}  # by result key
+        self._published, self._unreadable_published = self._read_published(published)
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
+        # Readers of the store's records. Each reads only what has changed since its last snapshot.
         self._results = board_reader(store)
         self._requests = queue_reader(store)
         self._retirements = RecordReader(store, "retired", Retirement)
         self._commitments = RecordReader(store, "fresh", Commitment)
         self._attempts = RecordReader(store, "attempts", PrivateAttempts)
         self._errata = RecordReader(store, "errata", Erratum)
-        self._refreshing = threading.Lock()
+        # The state of refreshing. Times are those of the monotonic clock.
+        self._refreshing = threading.Lock()  # held during a refresh
         self._idle = threading.Event()  # set while no refresh is under way
         self._idle.set()
-        self._began = 0.0  # the last refresh, by the monotonic clock
-        self._checked = 0.0
+        self._refresh_began = 0.0
+        self._refresh_ended = 0.0
+        self._has_unread_write = False  # whether this process has written something that no refresh has read yet
+        self._last_refresh_failed = False
+        self._other_failures = 0  # refreshes that failed for a reason that the store does not count
         self.reached: datetime | None = None  # when the store last answered
-        self._commits: list[datetime] = []  # of the last hour
-        self._away = False
-        self._changed = False  # whether this process has written something that no refresh has read yet
-        self._failed = 0  # refreshes, for another reason than the store counts
+        self._commit_times: list[datetime] = []  # of the last hour
+        # What was read.
         self._version = ""
-        self._changes: list[RankChange] = []
+        self._rank_changes: list[RankChange] = []
         self.shared_before: dict[Inputs, tuple[str, ...]] = {}  # benchmarks of the overall score, before RECENT
         self._view = View(Snapshot("", {}))
         self._view = self._read(self._view.snapshot)  # the published rows, whether the store answers or not
         self.fresh_view()
 
     def view(self) -> View:
-        """Return the newest view at once. If it may be outdated, a refresh starts in the background."""
-        due = self._changed or time.monotonic() - self._checked >= HEAD_POLL_S
-        if due and self._refreshing.acquire(blocking=False):
+        """Return the last view at once. If it may be outdated, start a refresh in the background."""
+        is_due = self._has_unread_write or time.monotonic() - self._refresh_ended >= HEAD_POLL_S
+        if is_due and self._refreshing.acquire(blocking=False):
             self._begin()
             threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
         return self._view
 
     def fresh_view(self) -> View:
-        """Return a view no older than HEAD_POLL_S. A store that does not answer within WAIT_S gets the view of before."""
-        for _ in range(2):  # a refresh may have begun before something was written
+        """Return a view that is at most HEAD_POLL_S old, or the last one if the store does not answer within WAIT_S."""
+        for _ in range(2):  # a refresh that is under way may have begun before this process wrote something
             self.view()
-            self._idle.wait(max(0.0, self._began + WAIT_S - time.monotonic()))
+            self._idle.wait(max(0.0, self._refresh_began + WAIT_S - time.monotonic()))
             self.workers.wait(WAIT_S)
-            if not self._changed:
+            if not self._has_unread_write:
                 break
         return self._view
 
     def expect_change(self) -> None:
-        """Have the next view read the store, because this process has just written to it."""
-        self._changed = True
+        """Make the next call of `view` refresh, because this process has just written to the store."""
+        self._has_unread_write = True
 
     def refresh(self) -> View:
-        """Refresh now, and return the new view."""
+        """Refresh now, however long that takes, and return the new view."""
         self._refreshing.acquire()
         self._begin()
         self._refresh()
@@ -119,42 +134,49 @@ class LiveBoard:
 
     @property
     def version(self) -> str:
-        """A text that differs whenever there is something new to show in the tables; new each hour."""
+        """A text that changes whenever the tables have something new to show, and every hour."""
         self.view()
         return self._version
 
     @property
     def queue_version(self) -> str:
-        """A text that differs whenever there is something new to show in the queue."""
+        """A text that changes whenever the queue has something new to show."""
         view = self.view()
         return blob_id(f"{view.snapshot.head}{self.stale_since}{self.workers.version}".encode())
 
     @property
     def stale_since(self) -> datetime | None:
-        """When the view was read, if the store is out of reach now; 1970 if it never answered."""
-        slow = not self._idle.is_set() and (self.reached is None or time.monotonic() - self._began > SLOW_S)
-        return (self.reached or START) if self._away or slow else None
+        """When the store last answered, if it is out of reach now (1970 if it never did); None if it is within reach.
+
+        It is out of reach if the last refresh failed, or if one is under way for more than SLOW_S. The first refresh counts
+        as slow at once, because there is no older view of the store to show.
+        """
+        is_refreshing = not self._idle.is_set()
+        is_slow = is_refreshing and (self.reached is None or time.monotonic() - self._refresh_began > SLOW_S)
+        if self._last_refresh_failed or is_slow:
+            return self.reached or START
+        return None
 
     @property
     def failed_attempts(self) -> int:
         """How many operations of the store failed, including those that were retried."""
-        return self._store.failed_attempts + self._failed
+        return self._store.failed_attempts + self._other_failures
 
     def commits_of_last_hour(self) -> int:
-        """Return the commits to the store within the last hour, as far as this board has seen them."""
+        """Return the number of commits to the store within the last hour that this board has seen."""
         since = datetime.now(UTC) - HOUR
-        return sum(moment >= since for moment in self._commits)
+        return sum(time_of_commit >= since for time_of_commit in self._commit_times)
 
     def changes(self) -> list[RankChange]:
-        """Return what the results of the last seven days changed, to the hour."""
-        return self._changes
+        """Return how the results of the last seven days changed ranks. The period is moved forward every hour."""
+        return self._rank_changes
 
     def reading(self) -> AbstractContextManager[None]:
         """Keep the store's files open while this thread reads many records."""
         return self._store.session()
 
     def result_json(self, key: str) -> bytes | None:
-        """Return the bytes of a result record, published or evaluated, or None if there is none."""
+        """Return the JSON of a result record, published or of the store, or None if there is none with this key."""
         if key in self._published_files:
             return self._published_files[key].read_bytes()
         view = self.view()
@@ -184,78 +206,98 @@ class LiveBoard:
         return EvalResult.from_json(content).paired if content else []
 
     def _begin(self) -> None:
-        self._changed = False
+        """Note that a refresh begins. The caller holds `_refreshing`."""
+        self._has_unread_write = False
         self._idle.clear()
-        self._began = time.monotonic()
+        self._refresh_began = time.monotonic()
 
     def _refresh(self) -> None:
         """Read the store and release `_refreshing`, which the caller holds."""
-        failed = self._store.failed_attempts
+        failed_attempts_before = self._store.failed_attempts
         try:
-            head = self._store.head()
-            if head != (before := self._view.snapshot.head):
-                view = self._read(self._store.snapshot(head=head))
-                if before:  # visitors have the last view until this one costs them nothing
-                    view.prepare()
-                self._view = view
-                self._count_commits(head, before)
-            version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
-            if version != self._version:
-                since = datetime.now(UTC) - RECENT
-                self._changes = rank_changes(self._view.boards, since)
-                self.shared_before = shared_before(self._view.boards, since)
-                self._version = version
+            self._update_view()
+            self._update_rank_changes()
             self.reached = datetime.now(UTC)
-            self._away = False
-        except Exception as error:  # the last view is better than none
-            self._away = True
-            self._failed += self._store.failed_attempts == failed  # what it met is not counted by the store
+            self._last_refresh_failed = False
+        except Exception as error:  # readers keep the last view
+            self._last_refresh_failed = True
+            if self._store.failed_attempts == failed_attempts_before:
+                self._other_failures += 1
             log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
-            read_workers = self.workers.begin(self._view.queue)
-            self._checked = time.monotonic()
+            has_to_read_workers = self.workers.begin(self._view.queue)
+            self._refresh_ended = time.monotonic()
             self._refreshing.release()
             self._idle.set()
-        if read_workers:  # last, because a private store that does not answer must not keep the board from refreshing
+        if (
+            has_to_read_workers
+        ):  # last, because a private store that does not answer must not keep the board from refreshing
             self.workers.refresh()
         self._view.prepare()
 
-    def _count_commits(self, head: str, before: str) -> None:
+    def _update_view(self) -> None:
+        """Replace the view if the store has a new head."""
+        head = self._store.head()
+        previous_head = self._view.snapshot.head
+        if head == previous_head:
+            return
+        view = self._read(self._store.snapshot(head=head))
+        if (
+            previous_head
+        ):  # until the new view is prepared, visitors have the last one, unless it is only the published rows
+            view.prepare()
+        self._view = view
+        self._count_commits(head, previous_head)
+
+    def _update_rank_changes(self) -> None:
+        """Compute the rank changes of the last days again if the rows changed, and every hour."""
+        version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
+        if version != self._version:
+            since = datetime.now(UTC) - RECENT
+            self._rank_changes = rank_changes(self._view.boards, since)
+            self.shared_before = shared_before(self._view.boards, since)
+            self._version = version
+
+    def _count_commits(self, head: str, previous_head: str) -> None:
+        """Add the times of the commits after `previous_head` to those of the last hour."""
         since = datetime.now(UTC) - HOUR
-        new = takewhile(lambda c: c.id != before and c.time >= since, self._store.history(head))
-        self._commits = [*(moment for moment in self._commits if moment >= since), *(commit.time for commit in new)]
+        new = takewhile(lambda c: c.id != previous_head and c.time >= since, self._store.history(head))
+        still_recent = [time_of_commit for time_of_commit in self._commit_times if time_of_commit >= since]
+        self._commit_times = [*still_recent, *(commit.time for commit in new)]
 
     def _read(self, snapshot: Snapshot) -> View:
-        results, unreadable = self._results.read(snapshot)
-        requests, broken_requests = self._requests.read(snapshot)
+        """Return the view of a snapshot.
+
+        Ranking takes long, so everything that depends only on unchanged rows is taken from the last view: the boards of
+        benchmarks without new rows and, if no board has changed, the overall ranking and what `View` has computed.
+        """
+        results, unreadable_results = self._results.read(snapshot)
+        requests, unreadable_requests = self._requests.read(snapshot)
         # A newer worker or command line may know more benchmarks than this board.
         results = [row for row in results if row.benchmark in BENCHMARKS]
         requests = [row for row in requests if row.benchmark in BENCHMARKS]
+        errata = [erratum for erratum in self._errata.read(snapshot) if erratum.benchmark in BENCHMARKS]
+        retired = self._retirements.read(snapshot)
+        commitments = self._commitments.read(snapshot)
+        private = private_counts(self._attempts.read(snapshot))
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
         for row in (*self._published, *results):
             rows[row.benchmark].append(row)
+
         last = self._view
-        retired = self._retirements.read(snapshot)
-        commitments = self._commitments.read(snapshot)
-        errata = [one for one in self._errata.read(snapshot) if one.benchmark in BENCHMARKS]
-        reasons = {one.key: one.reason for one in retired if one.until is None} | evaluated_after_reveal(
-            results, commitments
-        )
-        counts: dict[str, dict[str, int]] = {}
-        for one in errata:
-            splits = counts.setdefault(one.benchmark, {})
-            splits[one.split] = max(one.number, splits.get(one.split, 0))
-        private = private_counts(self._attempts.read(snapshot))
-        known = last.retired, last.commitments, last.errata, last.private_attempts
-        unchanged = known == (retired, commitments, errata, private)
-        kept = {name for name, own in rows.items() if unchanged and last.rows.get(name) == own}
-        changed = rows.keys() - kept
+        annotations = (retired, commitments, errata, private)
+        has_same_annotations = annotations == (last.retired, last.commitments, last.errata, last.private_attempts)
+        reasons = {retirement.key: retirement.reason for retirement in retired if retirement.until is None}
+        reasons |= evaluated_after_reveal(results, commitments)
+        errata_counts = _errata_counts(errata)
         boards: Boards = {}
+        changed: set[str] = set()  # benchmarks
         for name, own in rows.items():
-            if name in kept:
+            if has_same_annotations and last.rows.get(name) == own:
                 boards[name] = last.boards[name]
             else:
-                boards[name] = ranked(with_annotations(own, reasons, counts.get(name, {}), private))
+                changed.add(name)
+                boards[name] = ranked(with_annotations(own, reasons, errata_counts.get(name, {}), private))
         models = model_rows(boards) if changed else last.models
         unseen = last.unseen
         if any(map(is_compared, changed)):
@@ -265,8 +307,8 @@ class LiveBoard:
         for name, board in boards.items():
             if name not in tables or tables[name].rows is not board:
                 tables[name] = Table(name, board)
-        unreadable = [*self._broken, *unreadable, *broken_requests]
-        summaries = last.summaries | {name: summary(boards[name], name) for name in changed}
+
+        unreadable = [*self._unreadable_published, *unreadable_results, *unreadable_requests]
         version = last.version
         if changed or unreadable != last.unreadable:
             version = blob_id(f"{snapshot.head}{self._published_version}".encode())
@@ -275,7 +317,7 @@ class LiveBoard:
             rows=rows,
             tables=tables,
             version=version,
-            summaries=summaries,
+            summaries=last.summaries | {name: summary(boards[name], name) for name in changed},
             models=models,
             unseen=unseen,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
@@ -287,20 +329,30 @@ class LiveBoard:
             private_attempts=private,
         )
         if not changed:
-            view.keep(last)
+            view.take_over(last)
         return view
 
     def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:
+        """Return the rows of the published results, and those records that cannot be read. Fills `_published_files`."""
         rows: list[BoardRow] = []
-        broken: list[Unreadable] = []
+        unreadable: list[Unreadable] = []
         for path in sorted(folder.glob("*/*.json")):
             content = path.read_bytes()
             try:
                 result = EvalResult.from_json(content)
             except ValueError as error:
                 log.warning("published record %s is left out: %s", path, error)
-                broken.append(Unreadable(path.name, str(error)))
+                unreadable.append(Unreadable(path.name, str(error)))
                 continue
             self._published_files[result.request_key] = path
             rows.append(board_row(result, str(path.relative_to(folder)), blob_id(content)))
-        return rows, broken
+        return rows, unreadable
+
+
+def _errata_counts(errata: Iterable[Erratum]) -> dict[str, dict[str, int]]:
+    """Return the number of errata of each test set, by benchmark and split. Errata are numbered from 1."""
+    counts: dict[str, dict[str, int]] = {}
+    for erratum in errata:
+        splits = counts.setdefault(erratum.benchmark, {})
+        splits[erratum.split] = max(erratum.number, splits.get(erratum.split, 0))
+    return counts

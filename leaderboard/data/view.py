@@ -111,7 +111,7 @@ class View:
         for shared in SHARED:
             getattr(self, shared)
 
-    def keep(self, earlier: "View") -> None:
+    def take_over(self, earlier: "View") -> None:
         """Take over what was computed for an earlier view of the same tables: only the queue, for example, has changed."""
         for shared in SHARED:
             if shared in vars(earlier):
