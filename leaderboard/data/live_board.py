@@ -229,9 +229,8 @@ class LiveBoard:
             self._refresh_ended = time.monotonic()
             self._refreshing.release()
             self._idle.set()
-        if (
-            has_to_read_workers
-        ):  # last, because a private store that does not answer must not keep the board from refreshing
+        # Last, because a private store that does not answer must not keep the board from refreshing.
+        if has_to_read_workers:
             self.workers.refresh()
         self._view.prepare()
 
@@ -242,9 +241,8 @@ class LiveBoard:
         if head == previous_head:
             return
         view = self._read(self._store.snapshot(head=head))
-        if (
-            previous_head
-        ):  # until the new view is prepared, visitors have the last one, unless it is only the published rows
+        # Visitors keep the last view until the new one is prepared. At the start, it has only the published rows.
+        if previous_head:
             view.prepare()
         self._view = view
         self._count_commits(head, previous_head)

@@ -1,5 +1,13 @@
-"""Queries of a benchmark's table: search words, filters, sort order and columns, from the parameters of a URL."""
+"""Search, filter and sort the rows of a benchmark's table, as the parameters of a URL ask for.
 
+`Query.from_params` reads the parameters, and `View.select` applies the query with `select` and `sort_rows` from here. The
+overview and the lists of models search with `find` and filter with `fits_model`.
+
+Example: `?q=gemma license:apache&size=4-8,8-16&sort=latency` lists the models with Gemma in their names, an Apache licence
+and 4 to 16 billion parameters, fastest first. How Korean words match is described in `hangul.py`.
+"""
+
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,7 +24,8 @@ from submissions.records.index_rows import BoardRow
 from submissions.records.options import Thinking
 
 Weights = Literal["open", "closed"]
-# Ranges of parameter counts. A model named "4B" may have 4.4 billion and an "8B" 8.8, so a range ends an eighth above the size.
+# Ranges of parameter counts: the lower end is in the range, the upper end is not. A model named "4B" may have 4.4 billion
+# parameters and an "8B" 8.8, so a range ends an eighth above the size that it is named after.
 SIZES = {
     "0-2": (0.0, 2.25e9),
     "2-4": (2.25e9, 4.5e9),
@@ -100,7 +109,7 @@ def _parameter(value: str | bool | Sequence[str]) -> str:
 
 
 class FilteredModel(Protocol):
-    """What the filters by fields of models read: a row, or a model of the overview."""
+    """The fields that `fits_model` reads, which a BoardRow and a ModelRow have."""
 
     @property
     def model(self) -> str: ...
@@ -117,7 +126,10 @@ class FilteredModel(Protocol):
 
 
 class ModelFilters(Protocol):
-    """The filters by fields of models. Each lists the values that pass; an empty one lets all pass."""
+    """The filters that `fits_model` applies, which a Query and a Finder have.
+
+    Each lists the values that pass; an empty one lets all pass.
+    """
 
     @property
     def weights(self) -> tuple[Weights, ...]: ...
@@ -134,6 +146,8 @@ class ModelFilters(Protocol):
 
 
 class Named(Protocol):
+    """The fields that a search reads, which a BoardRow and a ModelRow have."""
+
     @property
     def model(self) -> str: ...
     @property
@@ -146,10 +160,11 @@ N = TypeVar("N", bound=Named)
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """Return the rows that match the query's words and filters, in the given order.
 
-    `query.family` is not applied: it needs all boards.
+    `query.family` is not applied here but by `View.select`, because it needs all boards.
     """
-    tests = [_test(word) for word in query.words.split()]
-    if replace(query, words="", family=False, sort=RANK, columns=None, shown=ROWS_PER_PAGE) != Query():
+    tests = [_row_test(word) for word in query.words.split()]
+    only_filters = replace(query, words="", family=False, sort=RANK, columns=None, shown=ROWS_PER_PAGE)
+    if only_filters != Query():
         tests.append(lambda row: _fits(row, query))
     found = list(rows)
     for test in tests:
@@ -158,33 +173,41 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
 
 
 def sort_rows(rows: Sequence[RankedRow], key: str) -> list[RankedRow]:
-    """Return the rows of a benchmark by the column with a key. A column that it does not have keeps the ranking."""
+    """Return the ranked rows of a benchmark in the order of the column with this key.
+
+    They stay in the order of the ranking if the key is RANK or that of a column that the benchmark does not have.
+    """
     columns = sortable(rows[0].row.benchmark) if rows else []
     column = next((column for column in columns if column.key == key), None)
     return sorted(rows, key=lambda r: _order(r.row, column)) if column else list(rows)
 
 
 def find(named: Sequence[N], words: str | None) -> list[N]:
-    """Return the models whose name or maker contains all of the words. `license:` searches the licence."""
+    """Return the models whose name or maker contains all of the words. `license:apache` searches the licence."""
     tests = [_model_test(word) for word in clean_words(words).split()]
     found = list(named)
     for test in tests:
-        found = [one for one in found if test(one)]
+        found = [model for model in found if test(model)]
     return found
 
 
 def clean_words(words: object) -> str:
-    """Return the search words from an untrusted value of a field or URL."""
+    """Return the search words from an untrusted value of a field or URL, cut to MAX_SEARCH_LENGTH."""
     return str(words or "")[:MAX_SEARCH_LENGTH]
 
 
 def page_size(given: str | None, default: int = ROWS_PER_PAGE) -> int:
-    """Return the number of rows to show, from an untrusted parameter of a URL."""
-    wanted = int(given) if given and given.isascii() and given.isdigit() and len(given) < 7 else default
+    """Return the number of rows to show from an untrusted parameter of a URL, at least `default`.
+
+    With a default of 50: "120" -> 120, "7" -> 50, "9999" -> 2000, "many" -> 50.
+    """
+    is_number = given is not None and re.fullmatch("[0-9]{1,6}", given) is not None
+    wanted = int(given) if given and is_number else default
     return min(max(wanted, default), MAX_ROWS_PER_PAGE)
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
+    """Return whether a row passes all filters of a query but `family`."""
     if query.verified and (row.kind != "verified" or row.is_sample):
         return False
     if query.reproduced and row.reproduction is None:
@@ -194,23 +217,23 @@ def _fits(row: BoardRow, query: Query) -> bool:
     return fits_model(row, query)
 
 
-def fits_model(one: FilteredModel, wanted: ModelFilters) -> bool:
+def fits_model(model: FilteredModel, filters: ModelFilters) -> bool:
     """Return whether a model, or a row of one, passes the filters by fields of models."""
-    if wanted.weights and one.weights not in wanted.weights:
+    if filters.weights and model.weights not in filters.weights:
         return False
-    if wanted.commercial and commercial_use(one.license) not in wanted.commercial:
+    if filters.commercial and commercial_use(model.license) not in filters.commercial:
         return False
-    if wanted.memory and not set(wanted.memory) & set(cards_that_fit(one.gpu_memory_gb)):
+    if filters.memory and not set(filters.memory) & set(cards_that_fit(model.gpu_memory_gb)):
         return False
-    if wanted.language_model and origin_of(one.model, one.base_model) not in wanted.language_model:
+    if filters.language_model and origin_of(model.model, model.base_model) not in filters.language_model:
         return False
-    if wanted.vision_encoder and encoder_of(one.model) not in wanted.vision_encoder:
+    if filters.vision_encoder and encoder_of(model.model) not in filters.vision_encoder:
         return False
-    return not wanted.sizes or size_of(one.params) in wanted.sizes
+    return not filters.sizes or size_of(model.params) in filters.sizes
 
 
-def _test(word: str) -> Callable[[BoardRow], bool]:
-    """Return a test for a search word: `license:` and `hardware:` search that field, other words search names."""
+def _row_test(word: str) -> Callable[[BoardRow], bool]:
+    """Return a test of rows for a search word: `license:mit` and `hardware:h100` search that field, other words names."""
     prefix, _, rest = word.casefold().partition(":")
     if prefix not in ("license", "hardware"):
         return _name_test(word)
@@ -219,6 +242,7 @@ def _test(word: str) -> Callable[[BoardRow], bool]:
 
 
 def _model_test(word: str) -> Callable[[Named], bool]:
+    """Return a test of models for a search word: `license:mit` searches the licence, other words names."""
     prefix, _, rest = word.casefold().partition(":")
     if prefix != "license":
         return _name_test(word)
@@ -233,12 +257,14 @@ def _name_test(word: str) -> Callable[[Named], bool]:
         maker = _jamo(rest)
         return lambda named: maker in maker_words(named.model, named.organisation)
     wanted = _jamo(word)
-    choseong = is_choseong(wanted)
+    has_only_initials = is_choseong(wanted)  # such as ㅈㅁ for 젬마
 
     def test(named: Named) -> bool:
         letters, initials = _letters(named.model, named.organisation)
-        other = getattr(named, "published_as", None)  # the name under which a score was reported
-        return wanted in letters or (choseong and wanted in initials) or (other is not None and wanted in _jamo(other))
+        if wanted in letters or (has_only_initials and wanted in initials):
+            return True
+        published_as = getattr(named, "published_as", None)  # the name under which a score was reported
+        return published_as is not None and wanted in _jamo(published_as)
 
     return test
 
@@ -246,39 +272,50 @@ def _name_test(word: str) -> Callable[[Named], bool]:
 def _order(row: BoardRow, column: Column) -> tuple[bool, Any]:
     """Return the sort key of a row: unknown values come last, and equal values keep the order of the ranking."""
     value = column.value(row)
+    if value is None:
+        return True, 0.0
     if isinstance(value, str):
         return False, _jamo(value)
-    return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0)
+    return False, value if column.order == "ascending" else -value
 
 
 def _columns(given: str) -> tuple[str, ...] | None:
-    """Return the known keys among those chosen, or None if none is known. An empty choice stays empty."""
-    return known_values(given, choice_keys()) or (None if given.strip(",") else ())
+    """Return the column keys of the parameter `columns`.
+
+    "params,date" -> ("params", "date"); "" -> (), no optional column; "nonsense" -> None, the default columns.
+    """
+    chosen = known_values(given, choice_keys())
+    is_empty_choice = not given.strip(",")
+    return chosen if chosen or is_empty_choice else None
 
 
 def known_values(given: str | None, known: Sequence[T]) -> tuple[T, ...]:
-    """Return the known ones among values that are separated by commas."""
+    """Return those of the known values that a parameter lists, separated by commas: "open,x" -> ("open",)."""
     wanted = set((given or "").split(","))
     return tuple(value for value in known if value in wanted)
 
 
 def search_words(model: str, organisation: str | None) -> str:
-    """Return the letters that a search looks in: names, their Korean spellings, and the initial consonants of Korean ones."""
+    """Return the text that the search of the page's script looks in: what `_name_test` looks in for a model.
+
+    It has the letters of names and of their Korean spellings, and the initial consonants of Korean ones.
+    """
     letters, initials = _letters(model, organisation)
     return letters if initials == letters else f"{letters} {initials}"
 
 
 def maker_words(model: str, organisation: str | None) -> str:
-    """Return the letters that a search for a maker looks in."""
+    """Return the letters that a search for a maker, such as `org:samsung`, looks in."""
     return _jamo(searchable(model.partition("/")[0], organisation))
 
 
 @lru_cache(maxsize=10_000)
 def size_of(params: int | None) -> str | None:
-    """Return the range that a number of parameters is in, a key of SIZES."""
+    """Return the range that a number of parameters is in, a key of SIZES: 4.4e9 -> "2-4"."""
     return None if params is None else next(size for size, (low, high) in SIZES.items() if low <= params < high)
 
 
+# These are cached, because each search calls them for every row of a board.
 @lru_cache(maxsize=100_000)
 def _jamo(text: str) -> str:
     return to_jamo(text)
@@ -286,6 +323,6 @@ def _jamo(text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _letters(model: str, organisation: str | None) -> tuple[str, str]:
-    """Return the letters of all spellings of a name, and their initial consonants."""
+    """Return the letters of all spellings of a model's and its maker's name, and the same with initial consonants only."""
     name = searchable(model, organisation)
     return to_jamo(name), choseong(name)
