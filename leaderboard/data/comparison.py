@@ -1,9 +1,12 @@
-"""Compare models on the same questions: differences with intervals, and which model is significantly ahead on what.
+"""Compare models that a visitor has chosen, on each benchmark: differences with intervals, and who is significantly ahead.
 
-If a worker compared two results question by question, its paired test decides. The scores of single questions are private, so
-other pairs and the parts are compared by independent intervals (Newcombe, Statistics in Medicine 17 (1998), method 10, here
-with each score's own interval). These are wider than those of a paired test if both models fail on the same questions, so a
-model reported as ahead is nearly always ahead under a paired test too.
+`compare` makes the data of the page /compare, `base_difference` the comparison with the base model on a model's page.
+
+If a worker has compared two results question by question, its paired test decides. The board cannot do that itself, because
+the scores of single questions are private. Other pairs, and the parts of the questions, are compared by independent intervals
+(Newcombe, Statistics in Medicine 17 (1998), method 10, here with each score's own interval). These are wider than those of a
+paired test if both models fail on the same questions, so a model that is shown as ahead is nearly always ahead under a paired
+test too.
 """
 
 from collections import Counter
@@ -21,16 +24,20 @@ from submissions.records.index_rows import BoardRow
 from submissions.records.result import PairedScores
 
 MAX_MODELS = 5
-FAMILYWISE_ERROR = 0.05  # probability of any wrong "ahead" among the models of a benchmark, and again among its parts
+# Probability of any wrong "ahead" among the compared models of a benchmark, and again among the parts of its questions. It
+# is divided by the number of comparisons (Bonferroni's correction).
+FAMILYWISE_ERROR = 0.05
 Verdict = Literal["ahead", "same", "unknown"]
 ReadPairs = Callable[[str], Sequence[PairedScores]]  # maps the key of a result to its paired scores
 
 
 @dataclass(frozen=True)
 class SharedBucket:
+    """A part of the questions on which at least two of the compared rows have a score."""
+
     axis: str
     bucket: str
-    each: list[Part | None]  # in the order of the comparison's rows
+    each: list[Part | None]  # the score of each row, in the order of the comparison's rows
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,11 @@ class Difference:
     leader: RankedRow
     other: RankedRow
     difference: float
-    interval: Interval | None
-    verdict: Verdict
-    ahead: list[str]  # parts on which the leader is significantly ahead
-    behind: list[str]
-    paired: PairedScores | None = None  # the leader compared with the other, question by question
+    interval: Interval | None  # corrected for the number of compared models, so wider than 95 % if there are several
+    verdict: Verdict  # whether the leader is significantly ahead; "unknown" if there is no interval
+    ahead: list[str]  # buckets on which the leader is significantly ahead
+    behind: list[str]  # buckets on which it is significantly behind
+    paired: PairedScores | None = None  # the paired test that decided, if there is one; the leader is "this result"
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class BaseDifference:
     """The score of a model minus that of its base model, in points."""
 
     difference: float
-    interval: Interval | None
+    interval: Interval | None  # 95 %; None if one of the scores has no interval
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Comparison:
     benchmark: str
     rows: list[RankedRow]  # best first, all on the same test set
     missing: list[str]  # models without a result on that test set
-    differences: list[Difference]
+    differences: list[Difference]  # of the first row minus each other one, in the order of the rows
     parts: list[SharedBucket]
 
     @property
@@ -74,16 +81,15 @@ def compare(
     boards: dict[str, list[RankedRow]], models: Sequence[str], read_pairs: ReadPairs = lambda _: ()
 ) -> list[Comparison]:
     """Return a comparison for each benchmark on which at least two of the models have a score on the same test set."""
-    found = []
+    comparisons = []
     for name, rows in boards.items():
-        compared = _best_on_common_test_set(
-            [r for r in rows if r.row.model in models and r.row.score is not None], name
-        )
+        scored = [r for r in rows if r.row.model in models and r.row.score is not None]
+        compared = _best_on_common_test_set(scored, name)
         if len(compared) < 2:
             continue
-        parts = _parts(compared)
+        parts = _shared_buckets(compared)
         present = {r.row.model for r in compared}
-        found.append(
+        comparisons.append(
             Comparison(
                 benchmark=name,
                 rows=compared,
@@ -92,25 +98,29 @@ def compare(
                 parts=parts,
             )
         )
-    return found
+    return comparisons
 
 
 def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
-    """Return the difference between a row and the row of its base model, with its 95 % interval if both are known.
+    """Return the difference between a row and the row of its base model, which is searched among `rows`.
 
     Return None if the base model was not measured on the same questions under the same conditions.
     """
     row = ranked.row
-    score = ranked.row.score
-    for other in rows:
-        base = other.row
-        against = other.row.score
-        if base.model != row.base_model or _conditions(base) != _conditions(row) or score is None or against is None:
+    score = row.score
+    for candidate in rows:
+        base = candidate.row
+        if base.model != row.base_model or _conditions(base) != _conditions(row):
             continue
-        bounds = _bounds(ranked, 0.95)
-        theirs = _bounds(other, 0.95)
-        interval = difference_interval((score, against), bounds, theirs) if bounds and theirs else None
-        return BaseDifference(score - against, interval)
+        base_score = base.score
+        if score is None or base_score is None:
+            continue
+        own_interval = _bounds(ranked, 0.95)
+        base_interval = _bounds(candidate, 0.95)
+        interval = None
+        if own_interval and base_interval:
+            interval = difference_interval((score, base_score), own_interval, base_interval)
+        return BaseDifference(score - base_score, interval)
     return None
 
 
@@ -121,79 +131,103 @@ def _conditions(row: BoardRow) -> tuple[object, ...]:
 
 
 def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
-    """Return the result that stands for each model on the test set that most models have a result on, measured ones first.
+    """Return one row for each model, on the test set that most of the models have a score on.
 
-    If there are several such test sets, the ranked one is preferred.
+    If several test sets have that many models, the ranked one is preferred. Measured rows come first, then reported ones,
+    both best first.
     """
+    if not rows:
+        return []
     ranked_split = BENCHMARKS[benchmark].card.split
 
     def test_set(row: BoardRow) -> tuple[str, str]:
-        return row.split, "" if row.split == ranked_split else row.dataset  # the ranked split may have several copies
+        """Return the split and the id of its dataset. The ranked split is one test set, even if there are copies of it."""
+        return row.split, "" if row.split == ranked_split else row.dataset
 
-    models = {(r.row.model, test_set(r.row)) for r in rows}
-    if not models:
-        return []
-    common = Counter(place for _, place in models)
-    chosen = max(common, key=lambda place: (common[place], place[0] == ranked_split, place))
+    models_and_sets = {(r.row.model, test_set(r.row)) for r in rows}
+    models_by_set = Counter(place for _, place in models_and_sets)
+    common = max(models_by_set, key=lambda place: (models_by_set[place], place[0] == ranked_split, place))
     by_model: dict[str, list[RankedRow]] = {}
     for r in rows:
-        if test_set(r.row) == chosen:
+        if test_set(r.row) == common:
             by_model.setdefault(r.row.model, []).append(r)
-    found = [representative_row(own) for own in by_model.values()]
-    return sorted(found, key=lambda r: (r.row.kind == "reported", -(r.row.score or 0.0)))
+    compared = [representative_row(own) for own in by_model.values()]
+    return sorted(compared, key=lambda r: (r.row.kind == "reported", -(r.row.score or 0.0)))
 
 
 def _difference(
     rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket], read_pairs: ReadPairs
 ) -> Difference:
-    """Return the difference between the first row and another one, given by its index."""
-    scores = rows[0].row.score or 0.0, rows[other].row.score or 0.0
+    """Return the difference between the leader, which is the first row, and the row with the index `other`."""
+    leader = rows[0]
+    opponent = rows[other]
+    leader_score = leader.row.score or 0.0
+    opponent_score = opponent.row.score or 0.0
+    difference = leader_score - opponent_score
     error = FAMILYWISE_ERROR / (len(rows) - 1)
-    paired = _paired(rows[0].row, rows[other].row, read_pairs)
-    same_rule = rows[0].row.headline == rows[other].row.headline
+    has_same_metric = leader.row.headline == opponent.row.headline
+    paired = _paired(leader.row, opponent.row, read_pairs)
+    interval: Interval | None = None
     if paired:
-        interval: Interval | None = _widened(scores[0] - scores[1], paired.interval, 1 - error)
-    elif not same_rule:
-        interval = None  # scores under different rules are not compared
-    else:
-        bounds = [_bounds(r, 1 - error) for r in (rows[0], rows[other])]
-        interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
-    surely_ahead = bool(interval and interval.low > 0)
+        interval = _scaled(difference, paired.interval, 1 - error)
+    elif has_same_metric:  # scores under different rules are not compared
+        leader_interval = _bounds(leader, 1 - error)
+        opponent_interval = _bounds(opponent, 1 - error)
+        if leader_interval and opponent_interval:
+            interval = difference_interval((leader_score, opponent_score), leader_interval, opponent_interval)
+    is_ahead = interval is not None and interval.low > 0
     if paired:  # the p value is more precise than the interval, which is rounded outward
-        surely_ahead = paired.sign > 0 and paired.p_at_most <= error
-    metrics = {metric.name: metric for metric in BENCHMARKS[rows[0].row.benchmark].metrics}
-    metric = metrics.get(rows[0].row.headline)
-    # The parts of a result have no intervals of their own; these suit a mean of scores between 0 and 1.
-    comparable = same_rule and metric is not None and metric.is_mean and metric.lowest == 0
-    ahead, behind = _parts_ahead(parts, other, error) if comparable else ([], [])
+        is_ahead = paired.sign > 0 and paired.p_at_most <= error
     verdict: Verdict
     if interval is None:
         verdict = "unknown"
-    elif surely_ahead:
+    elif is_ahead:
         verdict = "ahead"
     else:
         verdict = "same"
-    return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind, paired)
+    ahead: list[str] = []
+    behind: list[str] = []
+    if has_same_metric and _is_mean_of_shares(leader.row):
+        ahead, behind = _buckets_ahead(parts, other, error)
+    return Difference(leader, opponent, difference, interval, verdict, ahead, behind, paired)
+
+
+def _is_mean_of_shares(row: BoardRow) -> bool:
+    """Return whether the headline is a mean of scores between 0 and 1, as `_wilson` assumes.
+
+    The parts of a result have no intervals of their own, so they can be compared only then.
+    """
+    metrics = {metric.name: metric for metric in BENCHMARKS[row.benchmark].metrics}
+    metric = metrics.get(row.headline)
+    return metric is not None and metric.is_mean and metric.lowest == 0
 
 
 def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedScores | None:
-    """Return the paired comparison of two results, which is stored with the one that was published later."""
-    for row, against in ((leader, other), (other, leader)):
-        if any(key == against.key for key, *_ in row.paired):
-            found = next((pair for pair in read_pairs(row.key) if pair.other == against.key), None)
-            if found:
-                return found if row is leader else found.seen_from_other(other.key)
+    """Return the paired test of two results as seen from the leader, or None if they were not compared.
+
+    A test is stored only in the record of the result that was published later. `BoardRow.paired` shows whether there is one,
+    so that only that record is read.
+    """
+    for row, opponent in ((leader, other), (other, leader)):
+        if any(key == opponent.key for key, *_ in row.paired):
+            paired = next((pair for pair in read_pairs(row.key) if pair.other == opponent.key), None)
+            if paired:
+                return paired if row is leader else paired.seen_from_other(other.key)
     return None
 
 
-def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tuple[list[str], list[str]]:
-    """Return the parts on which the first row is significantly ahead of the other, and those on which it is behind."""
+def _buckets_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tuple[list[str], list[str]]:
+    """Return the buckets on which the first row is significantly ahead of the row with the index `other`, and behind it.
+
+    `error` is the probability of any wrong verdict among all buckets.
+    """
     pairs = [(part.bucket, part.each[0], part.each[other]) for part in parts]
     known = [(bucket, a, b) for bucket, a, b in pairs if a and b and a.n is not None and b.n is not None]
-    ahead, behind = [], []
+    ahead: list[str] = []
+    behind: list[str] = []
     for bucket, a, b in known:
-        sure = 1 - error / len(known)
-        low, high = difference_interval((a.score, b.score), _wilson(a, sure), _wilson(b, sure))
+        confidence = 1 - error / len(known)
+        low, high = difference_interval((a.score, b.score), _wilson(a, confidence), _wilson(b, confidence))
         if low > 0:
             ahead.append(bucket)
         elif high < 0:
@@ -202,32 +236,35 @@ def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tup
 
 
 def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
-    """Return the headline score's 95 % interval, widened to another confidence."""
+    """Return the interval of the headline score with this confidence, or None if its 95 % interval is unknown."""
     score = ranked.row.score
     interval = ranked.row.interval
     if score is None or interval is None:
         return None
-    return _widened(score, interval, confidence)
+    return _scaled(score, interval, confidence)
 
 
-def _widened(score: float, interval: tuple[float, float], confidence: float) -> Interval:
-    """Scale a 95 % interval to another confidence, assuming a normal distribution."""
-    wider = NormalDist().inv_cdf((1 + confidence) / 2) / NormalDist().inv_cdf(0.975)
-    return Interval(score - wider * (score - interval[0]), score + wider * (interval[1] - score))
+def _scaled(value: float, interval: tuple[float, float], confidence: float) -> Interval:
+    """Scale the 95 % interval of a value to another confidence, assuming a normal distribution."""
+    low, high = interval
+    scale = NormalDist().inv_cdf((1 + confidence) / 2) / NormalDist().inv_cdf(0.975)
+    return Interval(value - scale * (value - low), value + scale * (high - value))
 
 
 def _wilson(part: Part, confidence: float) -> Interval:
+    """Return Wilson's interval of the score on a part of the questions, in percent."""
     low, high = wilson(part.score / 100, part.n or 1, confidence)
     return Interval(100 * low, 100 * high)
 
 
-def _parts(rows: Sequence[RankedRow]) -> list[SharedBucket]:
+def _shared_buckets(rows: Sequence[RankedRow]) -> list[SharedBucket]:
     """Return every bucket on which at least two of the rows have a score."""
-    by_row = [parts_of(r.row) for r in rows]
-    keys = dict.fromkeys(key for parts in by_row for key in parts)
+    parts_by_row = [parts_of(r.row) for r in rows]
+    keys = dict.fromkeys(key for parts in parts_by_row for key in parts)
     buckets = []
     for key in keys:
-        each = [parts.get(key) for parts in by_row]
-        if len(each) - each.count(None) > 1:
-            buckets.append(SharedBucket(*key, each))
+        each = [parts.get(key) for parts in parts_by_row]
+        scored = len(each) - each.count(None)
+        if scored >= 2:
+            buckets.append(SharedBucket(key.axis, key.bucket, each))
     return buckets
