@@ -26,7 +26,7 @@ from leaderboard.data.ranking import Boards, ranked
 from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.reproductions import with_annotations
 from leaderboard.data.table import Table
-from leaderboard.data.unseen import is_compared, rank_changes_unseen, with_rank_changes
+from leaderboard.data.unseen import is_compared, unseen_changes, with_unseen_changes
 from leaderboard.data.view import View
 from leaderboard.data.worker_status import START, WorkerStatus
 from submissions.config.paths import PUBLISHED
@@ -299,8 +299,8 @@ class LiveBoard:
         models = model_rows(boards) if changed else last.models
         unseen = last.unseen
         if any(map(is_compared, changed)):
-            unseen = rank_changes_unseen(models)
-            boards = with_rank_changes(boards, unseen)
+            unseen = unseen_changes(models)
+            boards = with_unseen_changes(boards, unseen)
         tables = dict(last.tables)
         for name, board in boards.items():
             if name not in tables or tables[name].rows is not board:

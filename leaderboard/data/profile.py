@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from leaderboard.data.models import ModelRow
 from leaderboard.data.standing import Standing
-from leaderboard.data.unseen import RankChange
+from leaderboard.data.unseen import UnseenChange
 from submissions.records.options import Inputs, ResultKind
 
 
@@ -30,7 +30,7 @@ class Profile:
     model: ModelRow
     overall: OverallPlace | None = None
     standings: Sequence[Standing] = ()  # one for each benchmark on which it has a rank
-    unseen: Sequence[RankChange] = ()
+    unseen: Sequence[UnseenChange] = ()
     usd_per_1000: tuple[float, float] | None = None  # lowest and highest cost of 1,000 questions over the benchmarks
 
     @property
@@ -39,7 +39,7 @@ class Profile:
         return [one.ranked.row.benchmark for one in self.standings if _leads(one)]
 
     @property
-    def surprises(self) -> list[RankChange]:
+    def surprises(self) -> list[UnseenChange]:
         """The comparisons of unseen and public sets in which the model is known to rise or fall."""
         return [change for change in self.unseen if change.direction in ("falls", "rises")]
 
@@ -48,7 +48,7 @@ def profile(
     model: ModelRow,
     places: Mapping[str, Mapping[Inputs, OverallPlace]],
     standings: Sequence[Standing],
-    unseen: Sequence[RankChange],
+    unseen: Sequence[UnseenChange],
 ) -> Profile:
     own = places.get(model.model, {})
     costs = [one.ranked.row.usd_per_1000 for one in standings if one.ranked.row.usd_per_1000 is not None]

@@ -1,7 +1,12 @@
 """Compare each model's rank on questions that nobody can have seen with its rank on a set that anybody can download.
 
+Unseen are the sets that are drawn anew each quarter (`Benchmark.drawn`), public those that can be downloaded
+(`Card.is_public`). `LiveBoard` computes the changes after ranking. The page /unseen, the model's page, the column "unseen" and
+the downloads show them.
+
 Both ranks are among the models that were measured on both sets, so that they can be subtracted. A model that was trained on
-the public set falls on the unseen one; so does one that is simply worse at it, which is why the pages only say what is seen.
+the public set falls on the unseen one; so does a model that is simply worse at it. The pages therefore only state the change
+and give no reason.
 """
 
 from collections.abc import Sequence
@@ -13,21 +18,24 @@ from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import Boards, RankedRow, ranked
 
 MIN_MODELS = 3  # measured on both sets; with fewer a difference of ranks says nothing
-Direction = Literal["falls", "rises", "stays", "unknown"]
+Direction = Literal["falls", "rises", "stays", "unknown"]  # of a model, from the public set to the unseen one
 
 
 @dataclass(frozen=True)
-class RankChange:
-    """A model's rank on an unseen set minus its rank on a public one; positive: it falls by so many places."""
+class UnseenChange:
+    """A model's rank on an unseen set minus its rank on a public one.
+
+    A positive difference means that the model falls by so many places.
+    """
 
     model: str
     unseen: str  # benchmark
     public: str  # benchmark
     unseen_rank: int
     public_rank: int
-    models: int  # that both ranks are among
-    low: int  # smallest and largest difference that the ranges of both ranks allow
-    high: int
+    models: int  # number of models that both ranks are among
+    low: int  # smallest difference that the ranges of both ranks allow
+    high: int  # largest difference that they allow
 
     @property
     def difference(self) -> int:
@@ -35,7 +43,7 @@ class RankChange:
 
     @property
     def direction(self) -> Direction:
-        """Whether it falls or rises whatever the true ranks are. If the range includes 0, that is unknown."""
+        """Whether the model falls or rises whatever the true ranks are. If the range includes 0, that is unknown."""
         if self.low == self.high == 0:
             return "stays"
         if self.low > 0:
@@ -44,7 +52,7 @@ class RankChange:
 
     @property
     def places(self) -> tuple[int, int]:
-        """The smallest and the largest number of places, without a sign."""
+        """The smallest and the largest number of places, without a sign: (2, 5) for `low` -5 and `high` -2."""
         low, high = sorted((abs(self.low), abs(self.high)))
         return low, high
 
@@ -54,9 +62,9 @@ def is_compared(benchmark: str) -> bool:
     return BENCHMARKS[benchmark].drawn or BENCHMARKS[benchmark].card.is_public
 
 
-def rank_changes_unseen(models: Sequence[ModelRow]) -> list[RankChange]:
-    """Return the differences of all models for each pair of an unseen and a public set, largest certain fall first."""
-    changes: list[RankChange] = []
+def unseen_changes(models: Sequence[ModelRow]) -> list[UnseenChange]:
+    """Return the changes of all models for each pair of an unseen and a public set, largest certain fall first."""
+    changes: list[UnseenChange] = []
     for unseen, benchmark in BENCHMARKS.items():
         if not benchmark.drawn:
             continue
@@ -66,52 +74,69 @@ def rank_changes_unseen(models: Sequence[ModelRow]) -> list[RankChange]:
     return sorted(changes, key=lambda change: (-change.low, -change.difference, change.model.casefold()))
 
 
-def _changes(models: Sequence[ModelRow], unseen: str, public: str) -> list[RankChange]:
+def _changes(models: Sequence[ModelRow], unseen: str, public: str) -> list[UnseenChange]:
+    """Return the changes of the models that were measured on both sets, given as names of benchmarks."""
     both = [model for model in models if model.rank_by(unseen, "verified") and model.rank_by(public, "verified")]
     if len(both) < MIN_MODELS:
         return []
-    on_unseen = _ranks(both, unseen)
-    on_public = _ranks(both, public)
+    ranked_on_unseen = _ranks(both, unseen)
+    ranked_on_public = _ranks(both, public)
     changes = []
-    for name, new in on_unseen.items():
-        old = on_public.get(name)
-        if old is None or new.rank is None or old.rank is None:
+    for name, on_unseen in ranked_on_unseen.items():
+        on_public = ranked_on_public.get(name)
+        if on_public is None or on_unseen.rank is None or on_public.rank is None:
             continue
-        if new.best is None or new.worst is None or old.best is None or old.worst is None:
-            continue
-        low = new.best - old.worst
-        high = new.worst - old.best
-        changes.append(RankChange(name, unseen, public, new.rank, old.rank, len(both), low, high))
+        if on_unseen.best is None or on_unseen.worst is None or on_public.best is None or on_public.worst is None:
+            continue  # a score without an interval
+        changes.append(
+            UnseenChange(
+                model=name,
+                unseen=unseen,
+                public=public,
+                unseen_rank=on_unseen.rank,
+                public_rank=on_public.rank,
+                models=len(both),
+                low=on_unseen.best - on_public.worst,
+                high=on_unseen.worst - on_public.best,
+            )
+        )
     return changes
 
 
 def _ranks(models: Sequence[ModelRow], benchmark: str) -> dict[str, RankedRow]:
-    """Return the models' ranks on a benchmark among themselves."""
+    """Return the row of each model on a benchmark, ranked among these models only, by model."""
     rows = [model.cells[benchmark].row for model in models]
-    return {one.row.model: one for one in ranked(rows)}
+    return {r.row.model: r for r in ranked(rows)}
 
 
-def with_rank_changes(boards: Boards, changes: Sequence[RankChange]) -> Boards:
-    """Return the boards with the differences on the rows of the public sets. Boards without any stay the same lists."""
-    known = {(one.public, one.model): (one.difference, one.low, one.high) for one in changes}
-    changed: Boards = {}
-    for name, own in boards.items():
-        rows = [_with_change(one, known.get((name, one.row.model))) for one in own]
-        is_same = all(new is old for new, old in zip(rows, own, strict=True))
-        changed[name] = own if is_same else rows
-    return changed
+def with_unseen_changes(boards: Boards, changes: Sequence[UnseenChange]) -> Boards:
+    """Return the boards with `BoardRow.unseen_change` filled in on the rows of public sets.
+
+    A board in which nothing changes stays the same list object, because everything computed from it is kept (`Table`).
+    """
+    change_of = {(change.public, change.model): (change.difference, change.low, change.high) for change in changes}
+    boards_with_changes: Boards = {}
+    for name, rows in boards.items():
+        new_rows = [_with_change(r, change_of.get((name, r.row.model))) for r in rows]
+        is_same = all(new is old for new, old in zip(new_rows, rows, strict=True))
+        boards_with_changes[name] = rows if is_same else new_rows
+    return boards_with_changes
 
 
-def _with_change(one: RankedRow, change: tuple[int, int, int] | None) -> RankedRow:
-    shown = change if one.rank and one.row.kind == "verified" else None
-    return one if shown == one.row.unseen_change else replace(one, row=replace(one.row, unseen_change=shown))
+def _with_change(ranked_row: RankedRow, change: tuple[int, int, int] | None) -> RankedRow:
+    """Return a row with its change, or the same object if it has it already. Only ranked, measured rows have one."""
+    row = ranked_row.row
+    shown = change if ranked_row.rank and row.kind == "verified" else None
+    if shown == row.unseen_change:
+        return ranked_row
+    return replace(ranked_row, row=replace(row, unseen_change=shown))
 
 
-def rows(changes: Sequence[RankChange]) -> list[dict[str, Any]]:
-    """Return the differences as flat rows, as in exported files."""
+def unseen_rows(changes: Sequence[UnseenChange]) -> list[dict[str, Any]]:
+    """Return the changes as flat rows with the fields UNSEEN_COLUMNS, as in exported files."""
     return [asdict(change) | {"difference": change.difference, "direction": change.direction} for change in changes]
 
 
-COLUMNS = (
+UNSEEN_COLUMNS = (
     "model", "unseen", "public", "unseen_rank", "public_rank", "models", "difference", "low", "high", "direction",
 )  # fmt: skip

@@ -19,7 +19,7 @@ from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
 from leaderboard.data.table import Table
-from leaderboard.data.unseen import RankChange
+from leaderboard.data.unseen import UnseenChange
 from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
@@ -55,7 +55,7 @@ class View:
     version: str = ""  # of the boards: changes with the rows of the store and the published ones
     summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
     models: list[ModelRow] = field(default_factory=list)
-    unseen: list[RankChange] = field(default_factory=list)  # ranks on unseen questions minus ranks on public sets
+    unseen: list[UnseenChange] = field(default_factory=list)  # ranks on unseen questions minus ranks on public sets
     queue: list[QueueRow] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
@@ -140,8 +140,8 @@ class View:
         return {"verified": measured, "reported": reported}
 
     @cached_property
-    def unseen_by_model(self) -> dict[str, list[RankChange]]:
-        found: dict[str, list[RankChange]] = {}
+    def unseen_by_model(self) -> dict[str, list[UnseenChange]]:
+        found: dict[str, list[UnseenChange]] = {}
         for change in self.unseen:
             found.setdefault(change.model, []).append(change)
         return found

@@ -21,8 +21,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.record import errata_json, record_json
-from leaderboard.data.unseen import COLUMNS as UNSEEN_COLUMNS
-from leaderboard.data.unseen import rows as unseen_rows
+from leaderboard.data.unseen import UNSEEN_COLUMNS, unseen_rows
 from leaderboard.data.view import View
 from leaderboard.edition.file_location import FileLocation, data_file, page_file
 from leaderboard.facts.lineage import LINEAGE

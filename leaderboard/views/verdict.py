@@ -2,14 +2,14 @@
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.profile import OverallPlace, Profile
-from leaderboard.data.unseen import RankChange
+from leaderboard.data.unseen import UnseenChange
 from leaderboard.facts.lineage import encoder_of, origin_of
 from leaderboard.views.texts import Language, text
 
 MAX_NAMED = 4  # benchmarks that the sentence names
 
 
-def change_in_words(change: RankChange, language: Language) -> str:
+def change_in_words(change: UnseenChange, language: Language) -> str:
     """Return how far a model rises or falls on unseen questions."""
     low, high = change.places
     if change.direction == "stays":

@@ -8,8 +8,7 @@ from evaluator.formats import RESULT_FORMATS
 from leaderboard.data.export import REGISTER_FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.record import errata_json, record_json
-from leaderboard.data.unseen import COLUMNS as UNSEEN_COLUMNS
-from leaderboard.data.unseen import rows as unseen_rows
+from leaderboard.data.unseen import UNSEEN_COLUMNS, unseen_rows
 from leaderboard.facts.lineage import LINEAGE
 from leaderboard.facts.register import numbers, numbers_of_set
 from leaderboard.facts.register_sets import BY_SLUG

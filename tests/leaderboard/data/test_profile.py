@@ -10,7 +10,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
 from leaderboard.data.profile import OverallPlace, Profile
-from leaderboard.data.unseen import RankChange
+from leaderboard.data.unseen import UnseenChange
 from leaderboard.pages.model import MODEL
 from leaderboard.pages.share import model_card
 from leaderboard.views.location import Location
@@ -75,7 +75,7 @@ def test_nobody_leads_where_nobody_is_told_apart(store: Store, make_request: Mak
 
 
 def test_verdict_names_a_fall_on_unseen_questions_only_if_it_is_known(board: LiveBoard) -> None:
-    fall = RankChange("o/b", "ko-fresh", "infochartqa", 9, 2, 10, 6, 8)
+    fall = UnseenChange("o/b", "ko-fresh", "infochartqa", 9, 2, 10, 6, 8)
     unknown = replace(fall, low=-1)
     shown = replace(profile_of(board, "o/b"), unseen=[unknown, fall])
     assert "It falls by 6 to 8 places on unseen questions (KO-FRESH − InfoChartQA)." in verdict(shown, "en")

@@ -8,7 +8,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import ranked
-from leaderboard.data.unseen import RankChange, rank_changes_unseen
+from leaderboard.data.unseen import UnseenChange, unseen_changes
 from leaderboard.pages.benchmark import benchmark as write_benchmark
 from leaderboard.views.location import Location
 from scripts.support.evaluated import evaluated
@@ -55,10 +55,10 @@ def _models(scores: dict[str, dict[str, float]], half: float, kind: str = "verif
     return list(models.values())
 
 
-def _changes(scores: dict[str, tuple[float, float]], half: float) -> dict[str, RankChange]:
+def _changes(scores: dict[str, tuple[float, float]], half: float) -> dict[str, UnseenChange]:
     """Return the changes of models by name, from their scores on the public and on the unseen set."""
     given = {name: {PUBLIC: public, UNSEEN: unseen} for name, (public, unseen) in scores.items()}
-    return {one.model: one for one in rank_changes_unseen(_models(given, half)) if one.public == PUBLIC}
+    return {one.model: one for one in unseen_changes(_models(given, half)) if one.public == PUBLIC}
 
 
 def test_model_that_drops_far_outside_of_its_range_falls() -> None:
@@ -88,7 +88,7 @@ def test_only_models_with_both_ranks_are_counted() -> None:
     scores = {name: {PUBLIC: 90.0 - n, UNSEEN: 90.0 - n} for n, name in enumerate("abcd")}
     scores["public only"] = {PUBLIC: 99.0}
     scores["unseen only"] = {UNSEEN: 99.0}
-    found = rank_changes_unseen(_models(scores, 0.1))
+    found = unseen_changes(_models(scores, 0.1))
     assert {one.model for one in found} == set("abcd")
     assert {one.models for one in found} == {4}
     assert {one.difference for one in found} == {0}
@@ -97,7 +97,7 @@ def test_only_models_with_both_ranks_are_counted() -> None:
 @pytest.mark.parametrize("kind", ["reported"])
 def test_reported_scores_are_not_compared(kind: str) -> None:
     scores = {name: {PUBLIC: 50.0 + n, UNSEEN: 60.0 - n} for n, name in enumerate("abcde")}
-    assert rank_changes_unseen(_models(scores, 0.1, kind)) == []
+    assert unseen_changes(_models(scores, 0.1, kind)) == []
 
 
 def test_two_models_are_too_few() -> None:
