@@ -1,4 +1,8 @@
-"""One row per model, with its headline score on every benchmark."""
+"""Summarise the boards by model: a row for each model of the overview, and a summary of each benchmark.
+
+`LiveBoard` calls `model_rows` and `summary` after ranking. `model_rows` also computes the overall score, which is explained
+there. `skills.py` computes scores of skills with `most_shared` and `share_behind`.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -17,26 +21,32 @@ ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """A model's overall score among the models that were measured, or among those of which makers report scores."""
+    """A model's overall score in a group of benchmarks (`Inputs`), among models with results of the same kind."""
 
-    score: float  # in percent, see `model_rows`
+    score: float  # in percent: the share of other model families that it is ahead of, see `model_rows`
     kind: ResultKind
     rank: int  # among the models of this kind
 
 
 @dataclass(slots=True)
 class ModelRow:
-    """The result that stands for a model on each benchmark, on another split if it has none on the ranked one."""
+    """A model with the result that represents it on each benchmark (`representative_row`).
 
-    model: str
+    A model without a result on the ranked test set of a benchmark is represented by one on another split, without a rank.
+    The other fields are the first known ones among all of its results.
+    """
+
+    model: str  # Hub id, or the name under which others report its scores
     organisation: str | None = None
     params: int | None = None
     weights: str | None = None
     license: str | None = None
     base_model: str | None = None
     gpu_memory_gb: float | None = None  # the largest peak measured on any benchmark, see Latency
-    cells: dict[str, RankedRow] = field(default_factory=dict)
-    overall: dict[Inputs, Overall] = field(default_factory=dict)
+    cells: dict[str, RankedRow] = field(default_factory=dict)  # by benchmark
+    overall: dict[Inputs, Overall] = field(
+        default_factory=dict
+    )  # by group of benchmarks: those of images, those of pages
 
     @property
     def is_measured(self) -> bool:
@@ -45,23 +55,25 @@ class ModelRow:
 
     @property
     def is_reported(self) -> bool:
-        """Whether a reported score stands for the model on some benchmark."""
+        """Whether a reported score represents the model on some benchmark."""
         return any(cell.row.kind == "reported" for cell in self.cells.values())
 
     def ranked_on(self, kind: ResultKind) -> frozenset[str]:
-        """Return the benchmarks on which a row of this kind stands for the model and has a rank."""
+        """Return the benchmarks on which a row of this kind represents the model and has a rank."""
         return frozenset(name for name in self.cells if self.rank_by(name, kind))
 
     def rank_by(self, benchmark: str, kind: ResultKind) -> int | None:
-        """Return the model's rank on a benchmark if the row that stands for it is of this kind."""
+        """Return the model's rank on a benchmark, or None if it has none or is represented by a row of the other kind."""
         cell = self.cells.get(benchmark)
         return cell.rank if cell and cell.row.kind == kind else None
 
 
 @dataclass(frozen=True)
 class Reference:
+    """A score to compare models with: of humans, of a model without images, or of guessing."""
+
     kind: ReferenceKind
-    label: str  # display name; empty for chance and what the card declares
+    label: str  # name in the row that the score is from; empty if the benchmark's card declares the score
     score: float  # percent
 
 
@@ -76,6 +88,7 @@ class Summary:
 
 
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
+    """Return the summary of a benchmark from its rows, best first."""
     leader = next((r for r in rows if r.rank), None)
     with_rank = {r.row.model: r.row.kind for r in without_superseded_claims(rows) if r.rank}
     models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
@@ -84,38 +97,22 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
-    """Return the models sorted by overall score, on image benchmarks first, then on page benchmarks, then by name.
+    """Return the models in the order of the overview: by overall score on image benchmarks, then on page benchmarks.
 
     The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
     ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score. Measured and
-    reported scores follow different rules, so they are never compared; a model that was measured comes first.
+    reported scores follow different rules, so they are never compared, and models that were measured come first.
     """
-    models: dict[str, ModelRow] = {}
-    for name, rows in boards.items():
-        by_model: dict[str, list[RankedRow]] = {}
-        for ranked in rows:
-            if ranked.row.role == "model" and not ranked.row.retired:
-                by_model.setdefault(ranked.row.model, []).append(ranked)
-        for model_name, own in by_model.items():
-            model = models.setdefault(model_name, ModelRow(model_name))
-            for row in (ranked.row for ranked in own):
-                model.organisation = model.organisation or row.organisation
-                model.params = model.params or row.params
-                model.weights = model.weights or row.weights
-                model.license = model.license or row.license
-                model.base_model = model.base_model or row.base_model
-                if row.gpu_memory_gb:
-                    model.gpu_memory_gb = max(model.gpu_memory_gb or 0.0, row.gpu_memory_gb)
-            model.cells[name] = representative_row(own) if len(own) > 1 else own[0]
+    models = _models_with_cells(boards)
     family_of = families(boards)
     for kind in get_args(ResultKind):
         for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
             compared = [model for model in models.values() if model.ranked_on(kind).issuperset(shared)]
-            totals = dict.fromkeys((model.model for model in compared), 0.0)
-            for name in shared:
-                scores = {model.model: model.cells[name].row.score or 0.0 for model in compared}
-                for beaten_by, share in share_behind(scores, family_of).items():
-                    totals[beaten_by] += share
+            totals = dict.fromkeys((model.model for model in compared), 0.0)  # sums of shares, by model
+            for benchmark in shared:
+                scores = {model.model: model.cells[benchmark].row.score or 0.0 for model in compared}
+                for name, share in share_behind(scores, family_of).items():
+                    totals[name] += share
             losses = sorted(-total for total in totals.values())
             for model in compared:
                 total = totals[model.model]
@@ -124,56 +121,90 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     return sorted(models.values(), key=overall_order)
 
 
-def overall_order(model: ModelRow) -> tuple[object, ...]:
-    """Return the sort key of a model: what was measured first, by overall score on images, then on pages.
+def _models_with_cells(boards: Boards) -> dict[str, ModelRow]:
+    """Return the models of all boards by name, without overall scores. References and retired rows are left out."""
+    models: dict[str, ModelRow] = {}
+    for benchmark, rows in boards.items():
+        rows_by_model: dict[str, list[RankedRow]] = {}
+        for ranked in rows:
+            if ranked.row.role == "model" and not ranked.row.retired:
+                rows_by_model.setdefault(ranked.row.model, []).append(ranked)
+        for name, own in rows_by_model.items():
+            model = models.setdefault(name, ModelRow(name))
+            for row in (ranked.row for ranked in own):
+                model.organisation = model.organisation or row.organisation
+                model.params = model.params or row.params
+                model.weights = model.weights or row.weights
+                model.license = model.license or row.license
+                model.base_model = model.base_model or row.base_model
+                if row.gpu_memory_gb:
+                    model.gpu_memory_gb = max(model.gpu_memory_gb or 0.0, row.gpu_memory_gb)
+            model.cells[benchmark] = representative_row(own)
+    return models
 
-    Models with the same overall score, such as those of one family, are sorted by their mean score, then by name.
+
+def overall_order(model: ModelRow) -> tuple[object, ...]:
+    """Return the sort key of a model in the overview.
+
+    First by image benchmarks, then by page benchmarks, models are sorted in this order: those with an overall score from
+    measurements, best first; other measured ones; those with an overall score from reports, best first; the rest. Models that
+    are equal so far, such as those of one family, are sorted by their mean score, then by name.
     """
     key: list[object] = []
-    for group in get_args(Inputs):
-        overall = model.overall.get(group)
+    for inputs in get_args(Inputs):
+        overall = model.overall.get(inputs)
         if overall:
-            place = 0 if overall.kind == "verified" else 2
+            group = 0 if overall.kind == "verified" else 2
         else:
-            names = (name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group)
-            place = 1 if any(model.rank_by(name, "verified") for name in names) else 3
-        key += [place, -overall.score if overall else 0.0]
+            benchmarks = (name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == inputs)
+            is_measured = any(model.rank_by(name, "verified") for name in benchmarks)
+            group = 1 if is_measured else 3
+        key += [group, -overall.score if overall else 0.0]
     scores = [cell.row.score or 0.0 for cell in model.cells.values() if cell.rank]
-    return *key, -sum(scores) / max(1, len(scores)), model.model.casefold()
+    mean_score = sum(scores) / max(1, len(scores))
+    return *key, -mean_score, model.model.casefold()
 
 
 def shared_benchmarks(ranked_on: Iterable[frozenset[str]]) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score of each group is averaged over.
+    """Return the benchmarks that the overall score is averaged over, for image benchmarks and for page benchmarks.
 
-    `ranked_on` are the benchmarks on which each model has a rank, for measured or for reported results. Those chosen are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest.
-    Groups in which fewer than two models share benchmarks are left out.
+    `ranked_on` has, for each model, the benchmarks on which it has a rank, of measured or of reported results. Those chosen
+    are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest: a
+    compromise between comparing many models and comparing them on much. Groups of benchmarks of which fewer than two models
+    share two are left out.
     """
     found: dict[Inputs, tuple[str, ...]] = {}
-    held = list(ranked_on)
-    for group in get_args(Inputs):
-        names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
-        shared = most_shared(held, names, at_least=2)
+    benchmarks_of_models = list(ranked_on)
+    for inputs in get_args(Inputs):
+        names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == inputs]
+        shared = most_shared(benchmarks_of_models, names, at_least=2)
         if shared:
-            found[group] = shared
+            found[inputs] = shared
     return found
 
 
-def most_shared(held: Iterable[frozenset[str]], names: Sequence[str], at_least: int) -> tuple[str, ...]:
-    """Return the names, at least so many, for which (number of sets that hold all of them) × (number of names) is largest.
+def most_shared(benchmarks_of_models: Iterable[frozenset[str]], names: Sequence[str], at_least: int) -> tuple[str, ...]:
+    """Return the choice among `names` for which (number of models that have all of them) × (number of names) is largest.
 
-    Return none if fewer than two sets hold all of the names.
+    A choice has at least `at_least` names. If several are as large, the one with most names is returned, and an empty tuple if
+    fewer than two models have all names of the best choice. With at_least=2, models that have {a, b}, {a, b, c} and {a, c}
+    give ("a", "b"): 2 models × 2 names, as ("a", "c"), which comes later.
     """
-    counted = Counter(held)
-    choices = [chosen for size in range(at_least, len(names) + 1) for chosen in combinations(names, size)]
-    counts = Counter[tuple[str, ...]]()
-    for chosen in choices:
-        counts[chosen] = sum(n for one, n in counted.items() if one.issuperset(chosen))
-    best = max(choices, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=())
-    return best if best and counts[best] > 1 else ()
+    model_counts = Counter(benchmarks_of_models)  # number of models that have exactly these
+    choices = [choice for size in range(at_least, len(names) + 1) for choice in combinations(names, size)]
+    models_with: dict[tuple[str, ...], int] = {}  # number of models that have all names of a choice
+    for choice in choices:
+        models_with[choice] = sum(n for benchmarks, n in model_counts.items() if benchmarks.issuperset(choice))
+    best = max(choices, key=lambda choice: (models_with[choice] * len(choice), len(choice)), default=())
+    return best if best and models_with[best] > 1 else ()
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
-    """Return the reference scores: humans, the makers' baseline, a model asked without images, and chance, best first."""
+    """Return the reference scores of a benchmark, at most one of each kind, best first.
+
+    They are the best rows of humans, of the makers' baseline and of a model that was asked without images (split
+    "SPLIT/blind"), or else the scores that the card declares, and chance.
+    """
     card = BENCHMARKS[benchmark].card
     best: dict[ReferenceKind, Reference] = {}
     for row in (ranked.row for ranked in rows):
@@ -185,28 +216,30 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
             kind = "human" if row.role == "human" else "baseline"
         if kind and score is not None:
             best.setdefault(kind, Reference(kind, row.model, score))  # rows are sorted best first
-    for known in card.baselines:
-        best.setdefault(known.kind, Reference(known.kind, "", known.score))
+    for baseline in card.baselines:
+        best.setdefault(baseline.kind, Reference(baseline.kind, "", baseline.score))
     if card.chance is not None:
         best["chance"] = Reference("chance", "", card.chance)
     return sorted(best.values(), key=lambda reference: -reference.score)
 
 
 def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the share, from 0 to 1, of other families whose best score is below each model's. A tie counts half.
+    """Return for each model the share of other families, from 0 to 1, whose best score is below its own score.
 
-    A model and all models made from it are one family, so that entering many variants does not lower rivals. Models with
-    the same score get the same share, whatever their families.
+    A tie counts half. A model and all models made from it are one family, so that submitting many variants does not lower
+    the share of rivals. Models with the same score get the same share, whatever their families.
+
+    {"a": 90, "b": 80, "c": 80, "d": 10} -> {"a": 1.0, "b": 0.5, "c": 0.5, "d": 0.0} if each is a family of its own.
     """
-    best: dict[str, float] = {}
+    best_of_family: dict[str, float] = {}
     for model, score in scores.items():
         family = family_of.get(model, model)
-        best[family] = max(best.get(family, 0.0), score)
-    bests = sorted(best.values())
-    others = max(1, len(best) - 1)
-    found: dict[str, float] = {}
+        best_of_family[family] = max(best_of_family.get(family, 0.0), score)
+    bests = sorted(best_of_family.values())
+    other_families = max(1, len(bests) - 1)
+    shares: dict[str, float] = {}
     for model, score in scores.items():
         behind = bisect_left(bests, score)
         tied = max(0, bisect_right(bests, score) - behind - 1)  # without one, which may be its own family
-        found[model] = (behind + tied / 2) / others
-    return found
+        shares[model] = (behind + tied / 2) / other_families
+    return shares
