@@ -1,4 +1,7 @@
-"""Families of models: a model and all models made from it."""
+"""Families of models: a model and all models made from it, directly or indirectly, as their cards name the base model.
+
+Families are counted once in overall scores (`models.share_behind`) and can be listed once (`?family=1`).
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,23 +9,31 @@ from leaderboard.data.ranking import Boards
 
 
 def families(boards: Boards) -> dict[str, str]:
-    """Return the first known ancestor of each model that has a base model. Other models are a family of their own."""
+    """Return the family of each model that has a base model, which is the name of its oldest known ancestor.
+
+    Models that are not in the result are a family of their own. If c was made from b, and b from a, the result is
+    {"b": "a", "c": "a"}.
+    """
     every = (r.row for rows in boards.values() for r in rows)
     bases = {row.model: row.base_model for row in every if row.base_model}
-    found: dict[str, str] = {}
+    family_of: dict[str, str] = {}
     for model in bases:
-        root = model
+        ancestor = model
         seen = {model}
-        while (base := bases.get(root)) and base not in seen:
-            root = base
-            seen.add(root)
-        found[model] = root
-    return found
+        while (base := bases.get(ancestor)) and base not in seen:  # cards may name each other as base models
+            ancestor = base
+            seen.add(ancestor)
+        family_of[model] = ancestor
+    return family_of
 
 
 def first_of_families(listed: Iterable[tuple[str, str]], family_of: Mapping[str, str]) -> set[str]:
-    """Return the first of each family, from pairs of a model's name and the key of what is listed for it."""
-    first: dict[str, str] = {}
+    """Return the key of the first entry of each family.
+
+    `listed` are pairs of a model's name and a key, in the order of the list. The key of a row is that of its result, that of a
+    model in the overview its name.
+    """
+    first_key: dict[str, str] = {}
     for model, key in listed:
-        first.setdefault(family_of.get(model, model), key)
-    return set(first.values())
+        first_key.setdefault(family_of.get(model, model), key)
+    return set(first_key.values())

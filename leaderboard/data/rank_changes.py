@@ -1,4 +1,8 @@
-"""Rank changes caused by the newest results."""
+"""Compute the rank changes that the newest results have caused, for the news on the overview.
+
+`LiveBoard` computes them for the results of the last seven days (`RECENT`). Nothing is stored about earlier ranks: they are
+those that the rows would have without the newest results.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,56 +25,69 @@ class RankChange:
 
 
 def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
-    """Return the rank changes caused by results since a time.
+    """Return the rank changes caused by the results since a time.
 
     New models come first, then those that rose, then those that fell; each group is sorted by the new rank.
     """
     changes: list[RankChange] = []
     for benchmark, rows in boards.items():
         ranked = [r for r in rows if r.rank is not None]
-        old = [r for r in ranked if r.row.date is None or r.row.date < since.timestamp()]
-        if len(old) < len(ranked):
-            shown = without_superseded_claims(ranked)
-            old = without_superseded_claims(old)
-            for kind in {r.row.kind for r in shown}:  # measured and reported results are ranked separately
-                before = _best_ranks([r for r in old if r.row.kind == kind])
-                after = _best_ranks([r for r in shown if r.row.kind == kind])
-                changes += (
-                    RankChange(benchmark, kind, model, before.get(model), rank)
-                    for model, rank in after.items()
-                    if rank != before.get(model)
-                )
+        old = [r for r in ranked if _is_older(r, since)]
+        if len(old) == len(ranked):
+            continue
+        shown_now = without_superseded_claims(ranked)
+        shown_before = without_superseded_claims(old)
+        for kind in {r.row.kind for r in shown_now}:  # measured and reported results are ranked separately
+            before = _best_ranks([r for r in shown_before if r.row.kind == kind])
+            after = _best_ranks([r for r in shown_now if r.row.kind == kind])
+            changes += (
+                RankChange(benchmark, kind, model, before.get(model), rank)
+                for model, rank in after.items()
+                if rank != before.get(model)
+            )
     return sorted(changes, key=_sort_key)
 
 
+def _is_older(ranked: RankedRow, since: datetime) -> bool:
+    """Return whether a result is older than `since`. Published results without a date are."""
+    return ranked.row.date is None or ranked.row.date < since.timestamp()
+
+
 def shared_before(boards: Boards, since: datetime) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score of measured models was averaged over before a time."""
+    """Return the benchmarks that the overall score of measured models was averaged over before a time.
+
+    If these differ from today's, overall ranks have changed for that reason, which the overview explains.
+    """
     ranked_on: dict[str, set[str]] = {}
     for benchmark, rows in boards.items():
         for r in rows:
-            is_old = r.row.date is None or r.row.date < since.timestamp()
-            if r.rank is not None and r.row.kind == "verified" and is_old:
+            if r.rank is not None and r.row.kind == "verified" and _is_older(r, since):
                 ranked_on.setdefault(r.row.model, set()).add(benchmark)
     return shared_benchmarks(frozenset(names) for names in ranked_on.values())
 
 
 def _sort_key(change: RankChange) -> tuple[int, int, str]:
+    """Return the sort key of a change: new models first, then those that rose, then those that fell."""
     if change.before is None:
-        kind = 0
+        group = 0
     elif change.after < change.before:
-        kind = 1
+        group = 1
     else:
-        kind = 2
-    return kind, change.after, change.model
+        group = 2
+    return group, change.after, change.model
 
 
 def _best_ranks(rows: Sequence[RankedRow]) -> dict[str, int]:
-    """Return each model's best rank among these rows, which are sorted best first. Rows with equal ranks stay tied."""
+    """Return each model's best rank among these rows, which are a part of a board, sorted best first.
+
+    The rows are numbered again from 1, and rows with equal ranks on the board stay tied: ranks 2, 2, 7 become 1, 1, 3.
+    """
     ranks: dict[str, int] = {}
-    rank, tied = 0, None
+    rank = 0
+    rank_on_board: int | None = None
     for place, row in enumerate(rows, 1):
-        if row.rank != tied:
+        if row.rank != rank_on_board:
             rank = place
-            tied = row.rank
+            rank_on_board = row.rank
         ranks.setdefault(row.row.model, rank)
     return ranks

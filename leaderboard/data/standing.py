@@ -1,4 +1,7 @@
-"""How a model compares: its rank on each benchmark, the best model of its size, and related models."""
+"""How a model compares on each benchmark: its rank, and the best model of its size. Also finds related models.
+
+`View.standings` is built once for a view; the model's page and its preview picture ask it.
+"""
 
 import re
 from collections.abc import Sequence
@@ -8,16 +11,17 @@ from leaderboard.data.models import ModelRow
 from leaderboard.data.query import size_of
 from leaderboard.data.ranking import Boards, RankedRow
 
-MAX_RELATIVES = 12  # of a kind
-_SIZE = re.compile(r"(?<![A-Za-z0-9])[AE]?\d+(\.\d+)?[BM](?![A-Za-z0-9])", re.IGNORECASE)  # 8B, A3B, 0.5B
+MAX_RELATIVES = 12  # derived models, and models of other sizes, that a page names
+# A number of parameters in a model's name: 8B, 0.5B, 270M, A3B (active parameters), E4B (effective parameters).
+_SIZE = re.compile(r"(?<![A-Za-z0-9])[AE]?\d+(\.\d+)?[BM](?![A-Za-z0-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A ranked result of a model among all ranked results of its kind."""
+    """The rank of a result on its benchmark, among the results of the same kind (measured or reported)."""
 
     ranked: RankedRow
-    of: int  # ranked results of the same kind
+    of: int  # number of ranked results of this kind
     same_size: RankedRow | None  # the best other model in the same range of sizes
 
     @property
@@ -30,29 +34,33 @@ class Standing:
 
 @dataclass(frozen=True)
 class Relatives:
-    """The models that a model was made from, as cards name them, the first one first; those made from it; other sizes."""
+    """The names of models that are related to a model."""
 
-    ancestors: Sequence[str] = ()  # not all of them are on the board
-    derived: Sequence[str] = ()
-    family: Sequence[str] = ()
+    ancestors: Sequence[
+        str
+    ] = ()  # what it was made from, as model cards name it, oldest first; may be not on the board
+    derived: Sequence[str] = ()  # what was made directly from it
+    other_sizes: Sequence[str] = ()  # models whose names differ only in the size
 
 
 class Standings:
-    """Looks up standings and related models; built once for a view."""
+    """Looks up standings and related models. It is built once for a view, because it goes through all rows."""
 
     def __init__(self, boards: Boards, models: Sequence[ModelRow]) -> None:
-        self._counts: dict[tuple[str, str], int] = {}
-        self._best: dict[tuple[str, str, str], list[RankedRow]] = {}  # of two models, by benchmark, kind and size
-        self._derived: dict[str, list[str]] = {}
-        self._bases: dict[str, str] = {}
-        self._families: dict[str, list[str]] = {}
+        self._counts: dict[tuple[str, str], int] = {}  # ranked rows by benchmark and kind
+        # The rows of the best two models by benchmark, kind and size: the second is needed for the page of the first.
+        self._best: dict[tuple[str, str, str], list[RankedRow]] = {}
+        self._bases: dict[str, str] = {}  # base model by model
+        self._derived: dict[str, list[str]] = {}  # models by base model
+        self._by_name_without_size: dict[str, list[str]] = {}
         for benchmark, rows in boards.items():
             for ranked in rows:
                 self._add(benchmark, ranked)
         for model in models:
-            self._families.setdefault(_family(model.model), []).append(model.model)
+            self._by_name_without_size.setdefault(_name_without_size(model.model), []).append(model.model)
 
     def _add(self, benchmark: str, ranked: RankedRow) -> None:
+        """Add a row of a benchmark. Rows are added best first."""
         row = ranked.row
         if row.base_model and row.model not in self._bases:
             self._bases[row.model] = row.base_model
@@ -73,7 +81,7 @@ class Standings:
         return Standing(ranked, self._counts[row.benchmark, row.kind], same_size)
 
     def relatives(self, model: str) -> Relatives:
-        """Return what a model was made from, what was made from it, and other sizes of its family."""
+        """Return what a model was made from, what was made from it, and its other sizes. A model is named only once."""
         ancestors: list[str] = []
         base = self._bases.get(model)
         while base and base not in (model, *ancestors):  # cards may name each other
@@ -81,10 +89,11 @@ class Standings:
             base = self._bases.get(base)
         derived = [name for name in self._derived.get(model, ()) if name not in (model, *ancestors)]
         shown = {model, *ancestors, *derived}
-        family = [name for name in self._families.get(_family(model), ()) if name not in shown]
-        return Relatives(ancestors, derived[:MAX_RELATIVES], family[:MAX_RELATIVES])
+        same_name = self._by_name_without_size.get(_name_without_size(model), ())
+        other_sizes = [name for name in same_name if name not in shown]
+        return Relatives(ancestors, derived[:MAX_RELATIVES], other_sizes[:MAX_RELATIVES])
 
 
-def _family(model: str) -> str:
-    """Return the name without sizes. A name without one is a family of its own."""
+def _name_without_size(model: str) -> str:
+    """Return a name with each size replaced by *: "Qwen/Qwen3-VL-30B-A3B" -> "qwen/qwen3-vl-*-*"."""
     return _SIZE.sub("*", model).casefold()

@@ -84,7 +84,7 @@ def test_model_page_compares_with_the_best_of_its_size_and_names_relatives(board
     (standing,) = page.profile.standings
     assert (standing.of, standing.ranked.rank) == (3, 1)
     assert standing.same_size and standing.difference and standing.difference > 0
-    assert page.relatives.family == ["o/alpha-4B"]
+    assert page.relatives.other_sizes == ["o/alpha-4B"]
 
 
 def test_model_page_draws_what_a_model_was_made_from_and_what_was_made_from_it(
