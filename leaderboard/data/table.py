@@ -1,4 +1,4 @@
-"""The ranked rows of one benchmark, with what many pages need to know of them."""
+"""The ranked rows of one benchmark, with what is computed from them for many pages."""
 
 from functools import cached_property
 from itertools import chain
@@ -13,17 +13,17 @@ from submissions.store.base import blob_id
 
 
 class Table:
-    """The ranked rows of a benchmark. All else is computed from them once, when it is first needed.
+    """The ranked rows of a benchmark. Everything else is computed from them once, when it is first needed.
 
-    A table stays the same object until one of its rows changes, so that a result of one benchmark costs nothing for the others.
+    `LiveBoard` makes a new table when a row of the benchmark changes, and keeps the others with what they have computed.
     """
 
     def __init__(self, benchmark: str, rows: list[RankedRow]) -> None:
         self.benchmark = benchmark
         self.rows = rows
-        self._sorted: dict[str, list[RankedRow]] = {}
-        self._parts: dict[tuple[str, str], dict[BucketKey, list[float]]] = {}
-        self._bests: dict[tuple[str, str], str] = {}
+        self._sorted: dict[str, list[RankedRow]] = {}  # by sort key
+        self._parts: dict[tuple[str, str], dict[BucketKey, list[float]]] = {}  # by split and headline
+        self._bests: dict[tuple[str, str], str] = {}  # by split and headline
 
     @cached_property
     def filled_columns(self) -> frozenset[str]:
@@ -32,12 +32,12 @@ class Table:
 
     @cached_property
     def axes(self) -> list[str]:
-        """The axes that the rows have scores on."""
+        """The axes of parts that the rows have scores on."""
         return axes_in(self.rows)
 
     @cached_property
     def charts(self) -> list[Kind]:
-        """The charts that have data, if no row is filtered out."""
+        """The charts that have data if all rows are shown."""
         return [kind for kind in charts_of(self.benchmark) if has_data(kind, self.rows)]
 
     def sorted(self, sort: str) -> list[RankedRow]:
@@ -47,19 +47,22 @@ class Table:
         return self._sorted[sort]
 
     def parts(self, split: str, headline: str) -> dict[BucketKey, list[float]]:
-        """Return the scores of all rows of a split by part of the questions, sorted."""
+        """Return the scores of all rows with this split and headline metric by part of the questions, ascending."""
         key = split, headline
         if key not in self._parts:
-            found: dict[BucketKey, list[float]] = {}
+            scores: dict[BucketKey, list[float]] = {}
             for row in (r.row for r in self.rows):
                 if (row.split, row.headline) == key:
-                    for part, own in parts_of(row).items():
-                        found.setdefault(part, []).append(own.score)
-            self._parts[key] = {part: sorted(own) for part, own in found.items()}
+                    for bucket_key, part in parts_of(row).items():
+                        scores.setdefault(bucket_key, []).append(part.score)
+            self._parts[key] = {bucket_key: sorted(values) for bucket_key, values in scores.items()}
         return self._parts[key]
 
     def best_of_parts(self, split: str, headline: str) -> str:
-        """Return a text that changes with the best score of any part of the questions."""
+        """Return a text that changes with the best score of any part of the questions.
+
+        The static edition needs it to know whether the page of a model, which shows these scores, has to be written again.
+        """
         key = split, headline
         if key not in self._bests:
             bests = {part: scores[-1] for part, scores in self.parts(split, headline).items()}
@@ -67,19 +70,27 @@ class Table:
         return self._bests[key]
 
     def part_scores(self, part: BucketKey) -> dict[str, float]:
-        """Return the scores on a part of the questions that needs a skill, by the keys of the rows with a rank and a score."""
+        """Return the scores of ranked rows on a part of the questions, by key of the row.
+
+        Only parts that the card assigns to a skill (`Card.skills`) have scores here.
+        """
         return self._part_scores.get(part, {})
 
     @cached_property
     def _part_scores(self) -> dict[BucketKey, dict[str, float]]:
-        """The scores on the parts that need a skill, by part and key of the row. Reading a breakdown takes long, so each is read once."""
-        needed = chain.from_iterable(BENCHMARKS[self.benchmark].card.skills.values())
-        parts = {BucketKey(*part) for part in needed if part}
-        found: dict[BucketKey, dict[str, float]] = {part: {} for part in parts}
-        if not parts:
-            return found
+        """The scores of ranked rows on the parts that need a skill, by part and key of the row.
+
+        All parts are collected at once, because unpacking the breakdown of a row takes long.
+        """
+        parts_of_skills = chain.from_iterable(BENCHMARKS[self.benchmark].card.skills.values())
+        wanted = {BucketKey(*part) for part in parts_of_skills if part}
+        scores: dict[BucketKey, dict[str, float]] = {part: {} for part in wanted}
+        if not wanted:
+            return scores
         for r in self.rows:
-            scored = parts_of(r.row) if r.rank else {}
-            for part in parts & scored.keys():
-                found[part][r.row.key] = scored[part].score
-        return found
+            if not r.rank:
+                continue
+            parts = parts_of(r.row)
+            for key in wanted & parts.keys():
+                scores[key][r.row.key] = parts[key].score
+        return scores

@@ -1,4 +1,8 @@
-"""What the board shows of the store at one commit."""
+"""What the board shows of the store at one commit.
+
+`LiveBoard` builds a `View` for each commit, and pages, charts and downloads read it. What is computed from the rows is a
+cached property: it is computed once for a view, and taken over by the next view if no board has changed.
+"""
 
 from bisect import bisect_left
 from collections import Counter
@@ -27,9 +31,9 @@ from submissions.records.options import Inputs, ResultKind
 from submissions.store.base import Snapshot
 from submissions.store.index import Unreadable
 
-# What many pages show, and what takes long to compute: of a table, and of all.
-SHOWN = ("filled_columns", "axes", "charts")
-SHARED = (
+# The cached properties that many pages read and that take long to compute, so they are computed before a visitor needs them.
+PREPARED_OF_TABLE = ("filled_columns", "axes", "charts")
+PREPARED = (
     "boards",
     "families",
     "skill_benchmarks",
@@ -47,19 +51,19 @@ SHARED = (
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The rows of the store at one commit, ranked."""
+    """The rows of the store at one commit, ranked. The default values make an empty view, from which a board starts."""
 
     snapshot: Snapshot
-    rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read
-    tables: dict[str, Table] = field(default_factory=dict)  # by benchmark
-    version: str = ""  # of the boards: changes with the rows of the store and the published ones
+    rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read and without ranks
+    tables: dict[str, Table] = field(default_factory=dict)  # ranked rows by benchmark
+    version: str = ""  # a text that changes with the rows, for ETags; empty before anything was read
     summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
-    models: list[ModelRow] = field(default_factory=list)
+    models: list[ModelRow] = field(default_factory=list)  # in the order of the overview
     unseen: list[UnseenChange] = field(default_factory=list)  # ranks on unseen questions minus ranks on public sets
-    queue: list[QueueRow] = field(default_factory=list)
-    unreadable: list[Unreadable] = field(default_factory=list)
-    paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
-    retired: list[Retirement] = field(default_factory=list)
+    queue: list[QueueRow] = field(default_factory=list)  # open and recent requests, newest first
+    unreadable: list[Unreadable] = field(default_factory=list)  # records that are left out
+    paths: dict[str, str] = field(default_factory=dict)  # of the results' records in the store, by key
+    retired: list[Retirement] = field(default_factory=list)  # including revoked retirements
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
     errata: list[Erratum] = field(default_factory=list)  # by benchmark, split and number
     private_attempts: PrivateCounts = field(default_factory=dict)
@@ -70,21 +74,22 @@ class View:
         found = select(self.tables[benchmark].sorted(query.sort), query)
         if not query.family:
             return found
-        in_order = ((r.row.model, r.row.key) for r in select(self.boards[benchmark], query))
-        best = first_of_families(in_order, self.families)
-        return [r for r in found if r.row.key in best]
+        # The best of a family is the first one in the order of the ranking, whatever the table is sorted by.
+        best_first = select(self.boards[benchmark], query)
+        best_keys = first_of_families(((r.row.model, r.row.key) for r in best_first), self.families)
+        return [r for r in found if r.row.key in best_keys]
 
     def errata_of(self, benchmark: str) -> list[Erratum]:
         """Return the errata of a benchmark's ranked test set, oldest first."""
         split = BENCHMARKS[benchmark].card.split
-        return [one for one in self.errata if (one.benchmark, one.split) == (benchmark, split)]
+        return [erratum for erratum in self.errata if (erratum.benchmark, erratum.split) == (benchmark, split)]
 
     def request(self, key: str) -> QueueRow | None:
         """Return the open or recent request with a key, or None if there is none."""
         return next((row for row in self.queue if row.key == key), None)
 
     def skill_scores(self, skill: Skill) -> dict[str, float]:
-        """Return the share of other models, in percent, that each model is ahead of in a skill; computed once."""
+        """Return the share of other model families, in percent, that each model is ahead of in a skill."""
         if skill not in self._skills:
             self._skills[skill] = skill_scores(self.models, self.tables, self.families, skill)
         return self._skills[skill]
@@ -101,21 +106,22 @@ class View:
 
     @cached_property
     def heads(self) -> Heads:
+        """What makes the heads of the overview's columns."""
         return Heads(self.models)
 
     def prepare(self) -> None:
-        """Compute what many pages share, so that no visitor waits for it. All of it is computed once for a view."""
+        """Compute what many pages read, so that no visitor waits for it. Calls after the first cost nothing."""
         for table in self.tables.values():
-            for shown in SHOWN:
-                getattr(table, shown)
-        for shared in SHARED:
-            getattr(self, shared)
+            for name in PREPARED_OF_TABLE:
+                getattr(table, name)
+        for name in PREPARED:
+            getattr(self, name)
 
     def take_over(self, earlier: "View") -> None:
-        """Take over what was computed for an earlier view of the same tables: only the queue, for example, has changed."""
-        for shared in SHARED:
-            if shared in vars(earlier):
-                vars(self)[shared] = vars(earlier)[shared]
+        """Take over what was computed for an earlier view with the same tables, if for example only the queue has changed."""
+        for name in PREPARED:
+            if name in vars(earlier):  # where a cached property keeps its value
+                vars(self)[name] = vars(earlier)[name]
         self._skills.update(earlier._skills)
 
     @cached_property
@@ -126,11 +132,11 @@ class View:
     @cached_property
     def rows_by_model(self) -> dict[str, list[RankedRow]]:
         """The rows of all boards by model, in the order of the boards."""
-        found: dict[str, list[RankedRow]] = {}
+        by_model: dict[str, list[RankedRow]] = {}
         for rows in self.boards.values():
             for ranked in rows:
-                found.setdefault(ranked.row.model, []).append(ranked)
-        return found
+                by_model.setdefault(ranked.row.model, []).append(ranked)
+        return by_model
 
     @cached_property
     def counted_models(self) -> dict[ResultKind, int]:
@@ -141,21 +147,21 @@ class View:
 
     @cached_property
     def unseen_by_model(self) -> dict[str, list[UnseenChange]]:
-        found: dict[str, list[UnseenChange]] = {}
+        by_model: dict[str, list[UnseenChange]] = {}
         for change in self.unseen:
-            found.setdefault(change.model, []).append(change)
-        return found
+            by_model.setdefault(change.model, []).append(change)
+        return by_model
 
     @cached_property
     def overall_places(self) -> dict[str, dict[Inputs, OverallPlace]]:
-        """The overall ranks of models with their ranges."""
-        counts: Counter[tuple[str, ResultKind]] = Counter()
+        """The overall ranks of models with their ranges, by model."""
+        ranked_rows: Counter[tuple[str, ResultKind]] = Counter()
         for name, rows in self.boards.items():
-            counts.update((name, r.row.kind) for r in rows if r.rank)
-        return overall_places(self.models, self.shared_benchmarks, counts)
+            ranked_rows.update((name, r.row.kind) for r in rows if r.rank)
+        return overall_places(self.models, self.shared_benchmarks, ranked_rows)
 
     def profile(self, name: str) -> Profile | None:
-        """Return what the first screen of a model's page shows, or None if no result stands for the model."""
+        """Return what the first screen of a model's page shows, or None if the model is not in the overview."""
         model = self.models_by_name.get(name)
         if model is None:
             return None
@@ -164,7 +170,7 @@ class View:
 
     @cached_property
     def families(self) -> dict[str, str]:
-        """The first ancestor of each model that has a base model."""
+        """The oldest known ancestor of each model that has a base model."""
         return families(self.boards)
 
     @cached_property
@@ -178,10 +184,10 @@ class View:
     @cached_property
     def shared_benchmarks(self) -> dict[ResultKind, dict[Inputs, tuple[str, ...]]]:
         """The benchmarks of the overall scores, for measured and for reported results."""
-        found = {}
+        by_kind = {}
         for kind in get_args(ResultKind):
-            found[kind] = shared_benchmarks(model.ranked_on(kind) for model in self.models)
-        return found
+            by_kind[kind] = shared_benchmarks(model.ranked_on(kind) for model in self.models)
+        return by_kind
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -194,5 +200,6 @@ class View:
 
 
 def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    """Return ranks by name, best first. Equal scores share a rank: {"a": 9, "b": 5, "c": 5} -> {"a": 1, "b": 2, "c": 2}."""
     losses = sorted(-score for score in scores.values())
     return {name: bisect_left(losses, -score) + 1 for name, score in scores.items()}
