@@ -1,4 +1,8 @@
-"""Count evaluations by model, organisation and base model. The best score of many attempts is weaker evidence."""
+"""Count evaluations by model, organisation and base model. The best score of many attempts is weaker evidence.
+
+Each result shows which attempt of its model it is, such as "2 of 3" (`attempts_of`), and the page /record shows the totals of
+organisations and base models (`all_attempts`). Evaluations whose results were not published count too (`PrivateCounts`).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,63 +18,58 @@ class Attempt:
     """The position of a result among all results of its model on the same test set, by date."""
 
     number: int  # from 1
-    of: int
+    of: int  # number of attempts
 
 
 @dataclass(frozen=True)
-class Attempts:
-    """Number of results of an organisation's models, or of the models made from a base model."""
+class AttemptTotals:
+    """The numbers of evaluations of an organisation's models, or of the models made from a base model."""
 
-    name: str
+    name: str  # of the organisation or the base model
     kind: str  # "organisation" or "base"
-    results: int
+    results: int  # including private evaluations
     models: int
     benchmarks: dict[str, int]  # number of results by benchmark
 
 
-# How many evaluations had no public result, by benchmark, model and split.
+# The numbers of evaluations without a public result, by benchmark, model and split.
 PrivateCounts = Mapping[tuple[str, str, str], int]
 
 
 def private_counts(records: Iterable[PrivateAttempts]) -> PrivateCounts:
-    """Return the numbers of private evaluations of models with a public row."""
-    found = {}
+    """Return the numbers of private evaluations from the records of the store, which name a test set "BENCHMARK/SPLIT"."""
+    counts = {}
     for record in records:
         for test_set, count in record.counts.items():
             benchmark, _, split = test_set.partition("/")
-            found[benchmark, record.model_id, split] = count
-    return found
+            counts[benchmark, record.model_id, split] = count
+    return counts
 
 
 def attempts_of(rows: Sequence[BoardRow], private: PrivateCounts) -> dict[str, Attempt]:
-    """Return the attempt of each measured result whose model has several on a benchmark's test set, by key.
+    """Return the attempt of each measured result of a benchmark, by key.
 
-    Private evaluations count before the public ones. Reported results are not counted.
+    Attempts are counted for each test set and version. Results whose model has only one attempt are left out. When private evaluations took place is not known, so they are
+    numbered before the public ones. Reported results are not counted.
     """
     measured = [row for row in rows if row.kind == "verified" and row.role == "model"]
-    counts = Counter(map(_test_of, measured))
-    groups: dict[tuple[str, str, str], list[BoardRow]] = {}
+    results_of: dict[tuple[str, str, str], list[BoardRow]] = {}  # by model, split and version
     for row in measured:
-        test = _test_of(row)
-        if counts[test] > 1 or (row.benchmark, row.model, row.split) in private:
-            groups.setdefault(test, []).append(row)
-    found = {}
-    for group in groups.values():
-        before = private.get((group[0].benchmark, group[0].model, group[0].split), 0)
-        for number, row in enumerate(sorted(group, key=lambda row: (row.date or 0.0, row.key)), 1):
-            found[row.key] = Attempt(before + number, before + len(group))
-    return found
+        results_of.setdefault((row.model, row.split, row.benchmark_version), []).append(row)
+    attempts = {}
+    for results in results_of.values():
+        first = results[0]
+        private_count = private.get((first.benchmark, first.model, first.split), 0)
+        if private_count + len(results) == 1:
+            continue
+        results.sort(key=lambda row: (row.date or 0.0, row.key))
+        for number, row in enumerate(results, 1):
+            attempts[row.key] = Attempt(private_count + number, private_count + len(results))
+    return attempts
 
 
-def _test_of(row: BoardRow) -> tuple[str, str, str]:
-    return row.model, row.split, row.benchmark_version
-
-
-def all_attempts(boards: Boards, private: PrivateCounts) -> list[Attempts]:
-    """Return the attempts of every organisation and base model with a measured result, most results first.
-
-    Private evaluations of models with a public row count too.
-    """
+def all_attempts(boards: Boards, private: PrivateCounts) -> list[AttemptTotals]:
+    """Return the totals of every organisation and base model with a measured result, most results first."""
     groups: dict[tuple[str, str], list[BoardRow]] = {}
     for ranked in boards.values():
         for row in (r.row for r in ranked):
@@ -79,14 +78,15 @@ def all_attempts(boards: Boards, private: PrivateCounts) -> list[Attempts]:
             groups.setdefault(("organisation", row.model.partition("/")[0]), []).append(row)
             if row.base_model:
                 groups.setdefault(("base", row.base_model), []).append(row)
-    by_model: Counter[tuple[str, str]] = Counter()  # by benchmark and model
+    private_by_model: Counter[tuple[str, str]] = Counter()  # by benchmark and model
     for (benchmark, model, _), count in private.items():
-        by_model[benchmark, model] += count
-    found = []
+        private_by_model[benchmark, model] += count
+    totals = []
     for (kind, name), rows in groups.items():
         models = {row.model for row in rows}
-        benchmarks = Counter(row.benchmark for row in rows)
+        counts = Counter(row.benchmark for row in rows)
         for benchmark in boards:
-            benchmarks[benchmark] += sum(by_model[benchmark, model] for model in models)
-        found.append(Attempts(name, kind, benchmarks.total(), len(models), {name: benchmarks[name] for name in boards}))
-    return sorted(found, key=lambda one: (-one.results, one.name.casefold()))
+            counts[benchmark] += sum(private_by_model[benchmark, model] for model in models)
+        by_benchmark = {benchmark: counts[benchmark] for benchmark in boards}
+        totals.append(AttemptTotals(name, kind, counts.total(), len(models), by_benchmark))
+    return sorted(totals, key=lambda total: (-total.results, total.name.casefold()))

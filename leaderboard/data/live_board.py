@@ -19,12 +19,12 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.annotations import with_annotations
 from leaderboard.data.attempts import private_counts
 from leaderboard.data.models import model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes, shared_before
 from leaderboard.data.ranking import Boards, ranked
 from leaderboard.data.record import evaluated_after_reveal
-from leaderboard.data.reproductions import with_annotations
 from leaderboard.data.table import Table
 from leaderboard.data.unseen import is_compared, unseen_changes, with_unseen_changes
 from leaderboard.data.view import View

@@ -1,8 +1,10 @@
-"""The board's public record: reproductions, attempts, seed commitments and retired results."""
+"""The board's public record, which the page /record and the file record.json show: what speaks for or against its results.
+
+It has reproductions, attempts, seed commitments and retired results. Errata have a file of their own, errata.json.
+"""
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from itertools import starmap
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
@@ -13,32 +15,35 @@ from submissions.records.errata import Erratum
 from submissions.records.index_rows import BoardRow
 from submissions.records.operator import Commitment, Retirement
 
-REVEALED = "evaluated after the seed was revealed"
+REVEALED = "evaluated after the seed was revealed"  # shown as the reason
 
 
 def evaluated_after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> dict[str, str]:
     """Return the reason of retirement, by key, of results measured after the seed of their drawn set was revealed.
 
-    Anybody could have trained on the set by then.
+    Anybody could have trained on the set by then. The split of a drawn set is its quarter, such as "2026Q1".
     """
-    revealed = {one.quarter: one.revealed_at.timestamp() for one in commitments if one.revealed_at}
-    return {
-        row.key: REVEALED
-        for row in rows
-        if row.split in revealed and BENCHMARKS[row.benchmark].drawn and (row.date or 0.0) > revealed[row.split]
+    revealed_at = {
+        commitment.quarter: commitment.revealed_at.timestamp() for commitment in commitments if commitment.revealed_at
     }
+    reasons: dict[str, str] = {}
+    for row in rows:
+        is_revealed = BENCHMARKS[row.benchmark].drawn and row.split in revealed_at
+        if is_revealed and (row.date or 0.0) > revealed_at[row.split]:
+            reasons[row.key] = REVEALED
+    return reasons
 
 
 def retired_rows(boards: Boards, retired: Iterable[Retirement]) -> list[tuple[Retirement, BoardRow]]:
     """Return each retirement, including revoked ones, with its result, newest first."""
     rows = {r.row.key: r.row for ranked in boards.values() for r in ranked}
-    known = [(one, rows[one.key]) for one in retired if one.key in rows]
-    return sorted(known, key=lambda pair: pair[0].since, reverse=True)
+    pairs = [(retirement, rows[retirement.key]) for retirement in retired if retirement.key in rows]
+    return sorted(pairs, key=lambda pair: pair[0].since, reverse=True)
 
 
 def errata_json(errata: Iterable[Erratum]) -> list[dict[str, Any]]:
     """Return the errata as JSON. Scores are in percent."""
-    return [one.model_dump(mode="json") for one in errata]
+    return [erratum.model_dump(mode="json") for erratum in errata]
 
 
 def record_json(
@@ -46,44 +51,47 @@ def record_json(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the record as JSON. Scores are in percent, differences in points."""
     return {
-        "reproductions": list(map(_reproduction, all_reproductions(boards))),
-        "attempts": [asdict(one) for one in all_attempts(boards, private)],
-        "commitments": [one.model_dump(mode="json") for one in commitments],
-        "retired": list(starmap(_retirement, retired_rows(boards, retired))),
+        "reproductions": [_reproduction_json(reproduction) for reproduction in all_reproductions(boards)],
+        "attempts": [asdict(totals) for totals in all_attempts(boards, private)],
+        "commitments": [commitment.model_dump(mode="json") for commitment in commitments],
+        "retired": [_retirement_json(retirement, row) for retirement, row in retired_rows(boards, retired)],
     }
 
 
-def _retirement(one: Retirement, row: BoardRow) -> dict[str, Any]:
+def _retirement_json(retirement: Retirement, row: BoardRow) -> dict[str, Any]:
     return {
         "key": row.key,
         "model": row.model,
         "benchmark": row.benchmark,
         "score": row.score,
-        "reason": one.reason,
-        "since": one.since.isoformat(),
-        "until": one.until.isoformat() if one.until else None,
+        "reason": retirement.reason,
+        "since": retirement.since.isoformat(),
+        "until": retirement.until.isoformat() if retirement.until else None,
     }
 
 
-def _reproduction(one: Reproduction) -> dict[str, Any]:
+def _reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
+    reported = reproduction.reported
+    measured = reproduction.measured
+    metric = reproduction.metric
     return {
-        "model": one.measured.model,
-        "benchmark": one.measured.benchmark,
-        "split": one.measured.split,
-        "published_as": one.reported.published_as,
-        "reported": one.reported.score,
-        "metric": one.metric,
-        "measured": one.measured.metrics.get(one.metric),
-        "interval": one.measured.intervals.get(one.metric),
-        "difference": round(one.difference, 4),
-        "verdict": one.verdict,
-        "reported_result": one.reported.key,
-        "measured_result": one.measured.key,
-        **measured_with(one.measured),
+        "model": measured.model,
+        "benchmark": measured.benchmark,
+        "split": measured.split,
+        "published_as": reported.published_as,
+        "reported": reported.score,
+        "metric": metric,
+        "measured": measured.metrics.get(metric),
+        "interval": measured.intervals.get(metric),
+        "difference": round(reproduction.difference, 4),
+        "verdict": reproduction.verdict,
+        "reported_result": reported.key,
+        "measured_result": measured.key,
+        **_run_conditions(measured),
     }
 
 
-def measured_with(row: BoardRow) -> dict[str, str | None]:
+def _run_conditions(row: BoardRow) -> dict[str, str | None]:
     """Return how the measured model was run, which may explain a difference."""
     return {
         "precision": row.precision,

@@ -1,14 +1,13 @@
-"""Compare reported scores with those measured here.
+"""Compare scores that others report with those measured here.
 
 A reported score is reproduced if it lies within the 95 % interval of the score measured for the same model and split.
+`annotations.py` marks the rows with the verdicts; the page /record and the pages of models show the numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from leaderboard.data.attempts import PrivateCounts, attempts_of
-from leaderboard.data.exposure import asked_before
 from leaderboard.data.ranking import Boards
 from submissions.records.index_rows import BoardRow
 
@@ -17,6 +16,8 @@ Verdict = Literal["reproduced", "higher", "lower"]  # the measured score relativ
 
 @dataclass(frozen=True)
 class Reproduction:
+    """A reported score and a measurement of the same model on the same split."""
+
     reported: BoardRow
     measured: BoardRow
     metric: str  # headline metric of the reported score, by which both are compared
@@ -27,57 +28,41 @@ class Reproduction:
 
 def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
     """Yield each reported score of one benchmark with each measurement of the same model and split."""
-    claimed = {row.model for row in rows if row.kind == "reported"}
-    measured: dict[tuple[object, ...], list[BoardRow]] = {}
+    reported_rows = [row for row in rows if row.kind == "reported"]
+    reported_models = {row.model for row in reported_rows}
+    measurements: dict[tuple[str, str], list[BoardRow]] = {}  # by model and split
     for row in rows:
-        if row.model in claimed and row.kind == "verified" and row.retired is None:
-            measured.setdefault((row.model, row.split), []).append(row)
-    for row in rows:
-        if row.kind != "reported" or (reported := row.score) is None:
-            continue
-        for match in measured.get((row.model, row.split), ()):
-            metric = row.headline  # the rule that the score was reported under
-            score = match.metrics.get(metric)
-            interval = match.intervals.get(metric)
-            if score is None or interval is None or (row.thinking and row.thinking != match.thinking):
-                continue
-            low, high = interval
-            verdict: Verdict
-            if low > reported:
-                verdict = "higher"
-            elif high < reported:
-                verdict = "lower"
-            else:
-                verdict = "reproduced"
-            yield Reproduction(row, match, metric, score - reported, (high - low) / 2, verdict)
+        if row.model in reported_models and row.kind == "verified" and row.retired is None:
+            measurements.setdefault((row.model, row.split), []).append(row)
+    for reported in reported_rows:
+        for measured in measurements.get((reported.model, reported.split), ()):
+            reproduction = _reproduction(reported, measured)
+            if reproduction:
+                yield reproduction
 
 
-def with_annotations(
-    rows: Sequence[BoardRow], retired: Mapping[str, str], errata: Mapping[str, int], private: PrivateCounts
-) -> list[BoardRow]:
-    """Return the rows of a benchmark with everything filled in that the board computes.
+def _reproduction(reported: BoardRow, measured: BoardRow) -> Reproduction | None:
+    """Compare two rows of the same model and split, or return None if they cannot be compared.
 
-    `retired` maps keys to reasons, `errata` splits to the number of their errata; `private` are private evaluations.
+    They cannot if a score is missing, or if the reported one is known to be of another reasoning mode.
     """
-    several = {key: (one.number, one.of) for key, one in attempts_of(rows, private).items()}
-    asked = asked_before(rows)
-    known = []
-    for row in rows:
-        if row.key in retired or row.key in several or row.key in asked or row.split in errata:
-            row = replace(
-                row,
-                retired=retired.get(row.key),
-                attempt=several.get(row.key),
-                asked_before=asked.get(row.key),
-                errata=errata.get(row.split, 0),
-            )
-        known.append(row)
-    verdicts: dict[str, Verdict] = {}
-    for found in reproductions(known):
-        for row in (found.reported, found.measured):
-            if verdicts.get(row.key) != "reproduced":  # one of several measurements is enough
-                verdicts[row.key] = found.verdict
-    return [replace(row, reproduction=verdicts[row.key]) if row.key in verdicts else row for row in known]
+    metric = reported.headline  # the rule that the score was reported under
+    reported_score = reported.score
+    measured_score = measured.metrics.get(metric)
+    interval = measured.intervals.get(metric)
+    if reported_score is None or measured_score is None or interval is None:
+        return None
+    if reported.thinking and reported.thinking != measured.thinking:
+        return None
+    low, high = interval
+    verdict: Verdict
+    if low > reported_score:
+        verdict = "higher"
+    elif high < reported_score:
+        verdict = "lower"
+    else:
+        verdict = "reproduced"
+    return Reproduction(reported, measured, metric, measured_score - reported_score, (high - low) / 2, verdict)
 
 
 def all_reproductions(boards: Boards) -> list[Reproduction]:
@@ -85,19 +70,21 @@ def all_reproductions(boards: Boards) -> list[Reproduction]:
     found: list[Reproduction] = []
     for ranked in boards.values():
         found += reproductions([r.row for r in ranked])
-    return sorted(found, key=lambda one: -(one.measured.date or 0.0))
+    return sorted(found, key=lambda reproduction: -(reproduction.measured.date or 0.0))
 
 
 def not_measured(boards: Boards) -> int:
-    """Return the number of reported scores, of models with a repository, that were not measured here yet."""
-    waiting = 0
+    """Return the number of reported scores that were not measured here yet.
+
+    Models without a repository, whose names are not like OWNER/NAME, are not counted.
+    """
+    count = 0
     for ranked in boards.values():
-        measured = {(r.row.model, r.row.split) for r in ranked if r.row.kind == "verified"}
-        waiting += sum(
-            r.row.kind == "reported"
-            and r.row.score is not None
-            and "/" in r.row.model
-            and (r.row.model, r.row.split) not in measured
-            for r in ranked
-        )
-    return waiting
+        rows = [r.row for r in ranked]
+        measured = {(row.model, row.split) for row in rows if row.kind == "verified"}
+        for row in rows:
+            is_reported = row.kind == "reported" and row.score is not None
+            has_repository = "/" in row.model
+            if is_reported and has_repository and (row.model, row.split) not in measured:
+                count += 1
+    return count

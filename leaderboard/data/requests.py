@@ -1,4 +1,4 @@
-"""The public JSON of requests."""
+"""The public JSON of requests: `queue_json` for /queue.json, `request_json` for /requests/KEY.json."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -17,12 +17,14 @@ MAX_ROWS = 1000  # per response
 
 
 def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
+    """Return the open and recent requests, newest first, at most MAX_ROWS."""
     view = board.fresh_view()
     waiting = waits(view.queue, datetime.now(UTC))
     return [_public_request(row, view, board, waiting.get(row.key)) for row in view.queue[:MAX_ROWS]]
 
 
 def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
+    """Return the request with this key, or None if there is none."""
     view = board.fresh_view()
     row = view.request(key)
     if row is None:
@@ -32,25 +34,29 @@ def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
 
 def _public_request(row: QueueRow, view: View, board: LiveBoard, wait: Wait | None) -> dict[str, Any]:
     """Return a request without its hidden fields, with its progress, place in the queue, failure and result."""
-    public = _ROW.dump_python(row, mode="json", exclude=HIDDEN)
+    public: dict[str, Any] = _ROW.dump_python(row, mode="json", exclude=HIDDEN)
     lease = board.workers.leases.get(row.key)
     silent_since = board.workers.silent_since.get(row.key)
     public["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     public["silent_since"] = silent_since.isoformat() if silent_since else None
     public["place"] = wait.place if wait else None
-    public["ready_in_minutes"] = (
-        round(wait.ready_in.total_seconds() / 60) if wait and wait.ready_in is not None else None
-    )
-    failure = next((code for code in FAILURES if code == row.failure_code), None)
-    public["failure"] = (
-        {
-            "stage": row.failure_stage,
-            "code": failure,
-            "ours": failure.is_infrastructure,
-            "message": FAILURES[failure].en,
-        }
-        if failure
-        else None
-    )
+    public["ready_in_minutes"] = None
+    if wait and wait.ready_in is not None:
+        public["ready_in_minutes"] = round(wait.ready_in.total_seconds() / 60)
+    del public["failure_stage"], public["failure_code"]  # they are shown together, with a message
+    public["failure"] = _failure(row)
     public["result"] = f"/results/{row.key}.json" if row.key in view.paths else None
-    return {name: value for name, value in public.items() if not name.startswith("failure_")}
+    return public
+
+
+def _failure(row: QueueRow) -> dict[str, Any] | None:
+    """Return why a request has failed, or None if it has not or its code is that of a newer version."""
+    code = next((code for code in FAILURES if code == row.failure_code), None)
+    if code is None:
+        return None
+    return {
+        "stage": row.failure_stage,
+        "code": code,
+        "ours": code.is_infrastructure,  # whether it says nothing about the model
+        "message": FAILURES[code].en,
+    }
