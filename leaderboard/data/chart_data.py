@@ -1,4 +1,9 @@
-"""The data of a benchmark's charts, as flat rows that can also be downloaded."""
+"""The data of charts, as flat rows: one dict for each point, cell or bar.
+
+`views/figures.py` draws them, `table_routes.py` and the static edition offer them as CSV. `chart_data` makes those of a
+benchmark from the rows of its table, `overview_data` those of the only chart that belongs to no benchmark. A chart may be
+empty, for example if no row has a cost (`has_data`).
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -14,8 +19,8 @@ from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
 Kind = Literal["size", "speed", "cost", "parts", "wins", "time", "letters", "ladder", "benchmarks"]
-Data = list[dict[str, Any]]
-# What identifies a result in all charts: a model may have several.
+Data = list[dict[str, Any]]  # each row has the fields that COLUMNS lists for its kind of chart
+# The fields that identify a result in all charts, because a model may have several results.
 RESULT = ("key", "model", "mode", "kind")
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "size": (*RESULT, "score", "weights", "params", "front"),
@@ -28,11 +33,15 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "letters": (*RESULT, "letter", "n", "percent"),
     "ladder": (*RESULT, "step", "score", "rank", "lost", "low", "high", "degraded_rank"),
 }
-# The fields of BoardRow that charts of scores are plotted against.
+# The fields of BoardRow that the scatter plots show scores against.
 AGAINST: dict[Kind, str] = {"size": "params", "speed": "latency_ms", "cost": "usd_per_1000"}
-MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS, MAX_WINS_MODELS, MAX_OVERVIEW_MODELS = 15, 5, 12, 25
+# Models in a chart, so that it stays readable: the best ones that have the data.
+MAX_HEATMAP_MODELS = 15
+MAX_HISTOGRAM_MODELS = 5
+MAX_WINS_MODELS = 12
+MAX_OVERVIEW_MODELS = 25
 MAX_LADDER_MODELS = 5
-MAX_SEARCHED = 200  # rows in which a histogram is looked for
+MAX_SEARCHED = 200  # rows that are searched for breakdowns, because unpacking those of all rows takes long
 OVERVIEW: Kind = "benchmarks"  # the only chart that belongs to no benchmark
 
 
@@ -44,9 +53,10 @@ def charts_of(benchmark: str) -> list[Kind]:
 
 
 def chart_data(kind: Kind, rows: Sequence[RankedRow], axis: str = "") -> Data:
-    """Return the rows of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds.
+    """Return the data of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds.
 
-    What makers report of a model that was measured is left out. With `axis`, only parts on that axis are returned.
+    Reported rows of models that were measured are left out. With `axis`, which only charts of the kind "parts" have, only
+    parts on that axis are returned.
     """
     data = _DATA[kind](without_superseded_claims(rows))
     return [row for row in data if row["axis"] == axis] if axis else data
@@ -54,12 +64,15 @@ def chart_data(kind: Kind, rows: Sequence[RankedRow], axis: str = "") -> Data:
 
 def axes_in(rows: Sequence[RankedRow]) -> list[str]:
     """Return the axes of the parts that the rows have scores on, in the order of the benchmark's card."""
-    known = {axis for r in islice(rows, MAX_SEARCHED) for axis, _ in parts_of(r.row)}
-    return [axis.name for axis in BENCHMARKS[rows[0].row.benchmark].card.axes if axis.name in known] if rows else []
+    if not rows:
+        return []
+    with_scores = {axis for r in islice(rows, MAX_SEARCHED) for axis, _ in parts_of(r.row)}
+    declared = BENCHMARKS[rows[0].row.benchmark].card.axes
+    return [axis.name for axis in declared if axis.name in with_scores]
 
 
 def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
-    """Return whether a chart of these rows has anything to show, without computing it."""
+    """Return whether a chart of these rows has anything to show. Most charts need not be computed for that."""
     if kind in AGAINST:
         return any(_is_plotted(r, AGAINST[kind]) for r in rows)
     match kind:
@@ -68,52 +81,60 @@ def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
         case "time":
             return any(r.rank and (r.row.released or r.row.date) for r in rows)
         case "parts":
-            return any(r.row.packed_breakdown != b"{}" for r in rows)
+            return any(r.row.packed_breakdown != b"{}" for r in rows)  # b"{}" is an empty breakdown
         case _:
             return bool(chart_data(kind, list(islice(rows, MAX_SEARCHED))))
 
 
 def _is_plotted(ranked: RankedRow, field: str) -> bool:
+    """Return whether a row has a rank and a value to plot its score against."""
     return bool(ranked.rank and getattr(ranked.row, field))
 
 
-def _against(field: str, *others: str) -> Callable[[Sequence[RankedRow]], Data]:
-    """Return a function that plots scores against a field of BoardRow. `others` are more fields of its points."""
+def _scatter_of(field: str, *others: str) -> Callable[[Sequence[RankedRow]], Data]:
+    """Return a function that makes a scatter plot of scores against a field of BoardRow.
 
-    def plot(rows: Sequence[RankedRow]) -> Data:
+    `others` are more fields of BoardRow that its points have.
+    """
+
+    def points_of(rows: Sequence[RankedRow]) -> Data:
         points = []
         for row in (r.row for r in rows if _is_plotted(r, field)):
-            point = result_of(row) | {"score": row.score, "weights": row.weights}
+            point = _result_fields(row) | {"score": row.score, "weights": row.weights}
             points.append(point | {name: getattr(row, name) for name in (field, *others)})
         return _with_front(points, field)
 
-    return plot
+    return points_of
 
 
-def result_of(row: BoardRow) -> dict[str, Any]:
+def _result_fields(row: BoardRow) -> dict[str, Any]:
     """Return what identifies a result in a chart, the fields of RESULT."""
     return {"key": row.key, "model": row.model, "mode": row.thinking, "kind": row.kind}
 
 
 def _with_front(points: Data, cost: str) -> Data:
-    """Sort points by cost, cheapest first, and mark those on the Pareto front: no cheaper point of its kind scores as high."""
-    best: dict[str, float] = {}
+    """Return the points by the field `cost`, cheapest first, with "front": whether a point is on the Pareto front.
+
+    It is if no cheaper point scores as high. Measured and reported results have fronts of their own.
+    """
+    best_so_far: dict[str, float] = {}  # score by kind
     ordered = sorted(points, key=lambda p: (p[cost], -p["score"]))
     for point in ordered:
-        known = best.get(point["kind"], -inf)
-        point["front"] = point["score"] > known
-        best[point["kind"]] = max(known, point["score"])
+        best = best_so_far.get(point["kind"], -inf)
+        point["front"] = point["score"] > best
+        best_so_far[point["kind"]] = max(best, point["score"])
     return ordered
 
 
 def _parts(rows: Sequence[RankedRow]) -> Data:
     """Return the scores by bucket of the best models that have a breakdown."""
-    known = islice((r for r in rows if parts_of(r.row)), MAX_HEATMAP_MODELS)
-    return [
-        result_of(r.row) | {"split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
-        for r in known
-        for (axis, bucket), part in parts_of(r.row).items()
-    ]
+    data: Data = []
+    with_parts = islice((r.row for r in rows if parts_of(r.row)), MAX_HEATMAP_MODELS)
+    for row in with_parts:
+        for (axis, bucket), part in parts_of(row).items():
+            place = {"split": row.split, "axis": axis, "bucket": bucket}
+            data.append(_result_fields(row) | place | {"score": part.score, "n": part.n})
+    return data
 
 
 def _wins(rows: Sequence[RankedRow]) -> Data:
@@ -123,18 +144,20 @@ def _wins(rows: Sequence[RankedRow]) -> Data:
         tested_keys.add(row.key)
         tested_keys.update(other for other, _, _ in row.paired)
     best = list(islice((r.row for r in rows if r.rank and r.row.key in tested_keys), MAX_WINS_MODELS))
+    # All tests of the board are corrected together, as for the ranks, and not only those that the chart shows.
     verdicts = paired_verdicts([r.row for r in rows], {r.row.key for r in rows if r.rank})
     data: Data = []
     for row in best:
         for other in best:
-            if (row.key, other.key) in verdicts.tested:
-                verdict = "same"
-                if (row.key, other.key) in verdicts.ahead:
-                    verdict = "ahead"
-                elif (other.key, row.key) in verdicts.ahead:
-                    verdict = "behind"
-                against = {"other_key": other.key, "other": other.model, "other_mode": other.thinking}
-                data.append(result_of(row) | against | {"verdict": verdict})
+            if (row.key, other.key) not in verdicts.tested:
+                continue
+            verdict = "same"
+            if (row.key, other.key) in verdicts.ahead:
+                verdict = "ahead"
+            elif (other.key, row.key) in verdicts.ahead:
+                verdict = "behind"
+            opponent = {"other_key": other.key, "other": other.model, "other_mode": other.thinking}
+            data.append(_result_fields(row) | opponent | {"verdict": verdict})
     return data
 
 
@@ -144,77 +167,78 @@ def overview_data(models: Sequence[ModelRow]) -> Data:
     for model in models[:MAX_OVERVIEW_MODELS]:
         for name, cell in model.cells.items():
             if cell.rank:
-                data.append(result_of(cell.row) | {"benchmark": name, "score": cell.row.score, "rank": cell.rank})
+                data.append(_result_fields(cell.row) | {"benchmark": name, "score": cell.row.score, "rank": cell.rank})
     return data
 
 
 def _time(rows: Sequence[RankedRow]) -> Data:
-    """Return the models by month of release, or by the date of the result if that is unknown.
-
-    `state_of_the_art` is the best score of its kind so far.
-    """
+    """Return the ranked results, oldest first, each with the best score of its kind until then: "state_of_the_art"."""
     ranked = [(_day(r.row), r.row) for r in rows if r.rank]
     dated = [(day, row) for day, row in ranked if day]
     data: Data = []
-    best: dict[str, float] = {}
+    best_so_far: dict[str, float] = {}  # score by kind
     for day, row in sorted(dated, key=lambda pair: (pair[0], pair[1].model)):
         score = row.score or 0.0
-        best[row.kind] = max(best.get(row.kind, -inf), score)
-        data.append(result_of(row) | {"date": day, "score": score, "state_of_the_art": best[row.kind]})
+        best_so_far[row.kind] = max(best_so_far.get(row.kind, -inf), score)
+        data.append(_result_fields(row) | {"date": day, "score": score, "state_of_the_art": best_so_far[row.kind]})
     return data
 
 
 def _day(row: BoardRow) -> str | None:
+    """Return the first day of the month of a model's release or, if that is unknown, the day of the result."""
     if row.released:
         return f"{row.released}-01"
     return datetime.fromtimestamp(row.date, UTC).date().isoformat() if row.date else None
 
 
 def _histogram(rows: Sequence[RankedRow]) -> Data:
-    """Return how often the best models with answer counts gave each answer; `-` is an unclear answer."""
+    """Return how often the best models gave each answer, such as "A". The letter "-" stands for an unclear answer."""
     data: Data = []
-    every = ((r.row, _answers(r)) for r in rows)
+    every = ((r.row, _answer_counts(r.row)) for r in rows)
     counted = ((row, counts) for row, counts in every if any(counts.values()))
     for row, counts in islice(counted, MAX_HISTOGRAM_MODELS):
         total = sum(counts.values())
         for letter, n in counts.items():
-            data.append(result_of(row) | {"letter": letter, "n": n, "percent": round(100 * n / total, 2)})
+            data.append(_result_fields(row) | {"letter": letter, "n": n, "percent": round(100 * n / total, 2)})
     return data
 
 
 def _ladder(rows: Sequence[RankedRow]) -> Data:
-    """Return scores and ranks of the best models on each step of the ladder, and what they lost against the clean pictures.
+    """Return scores and ranks of the best models on each step of the ladder, and what they lose against the clean images.
 
-    Ranks are among all rows that have a ladder; `degraded_rank` is that of the mean over all steps but the first. The loss
-    is a mean over pairs of items, with its 95 % interval, in points.
+    "rank" is that on the step, among all rows that have a ladder. "degraded_rank" is that of the mean over the degraded steps,
+    which are all but the first. "lost" is the loss on the step in points, a mean over pairs of items, and "low" and "high" are
+    its 95 % interval.
     """
     data: Data = []
     ladders = [(r.row, ladder_of(r.row)) for r in rows]
     known = [(row, steps) for row, steps in ladders if steps]
-    degraded = [sum(list(steps.values())[1:]) / max(1, len(steps) - 1) for _, steps in known]
-    for number, (row, steps) in enumerate(known[:MAX_LADDER_MODELS]):
-        degraded_rank = 1 + sum(other > degraded[number] for other in degraded)
+    degraded_means = [sum(list(steps.values())[1:]) / max(1, len(steps) - 1) for _, steps in known]
+    for (row, steps), degraded_mean in islice(zip(known, degraded_means, strict=True), MAX_LADDER_MODELS):
+        degraded_rank = 1 + sum(other > degraded_mean for other in degraded_means)
         metrics = loss_metrics(row.benchmark)
         for step, score in steps.items():
-            rank = 1 + sum(others.get(step, 0.0) > score for _, others in known)
+            rank = 1 + sum(other_steps.get(step, 0.0) > score for _, other_steps in known)
             metric = metrics.get(step, "")  # none for the clean step
             low, high = row.intervals.get(metric, (None, None))
             lost = None if low is None else row.metrics.get(metric)
             place = {"step": step, "score": score, "rank": rank, "degraded_rank": degraded_rank}
-            data.append(result_of(row) | place | {"lost": lost, "low": low, "high": high})
+            data.append(_result_fields(row) | place | {"lost": lost, "low": low, "high": high})
     return data
 
 
-def _answers(ranked: RankedRow) -> dict[str, int]:
-    histogram = BENCHMARKS[ranked.row.benchmark].card.histogram
-    counted = ranked.row.breakdown.get(histogram.name, {}) if histogram else {}
-    return {kind: bucket.n or 0 for kind, bucket in counted.items()}
+def _answer_counts(row: BoardRow) -> dict[str, int]:
+    """Return how often each answer was given, which is stored as an axis of the breakdown; empty if it was not counted."""
+    histogram = BENCHMARKS[row.benchmark].card.histogram
+    buckets = row.breakdown.get(histogram.name, {}) if histogram else {}
+    return {answer: bucket.n or 0 for answer, bucket in buckets.items()}
 
 
+# The functions that make the data of each kind. They get the rows of a board, best first.
 _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
-    "size": _against(AGAINST["size"]),
-    "speed": _against(AGAINST["speed"], "hardware"),
-    "cost": _against(AGAINST["cost"]),
+    "size": _scatter_of(AGAINST["size"]),
+    "speed": _scatter_of(AGAINST["speed"], "hardware"),
+    "cost": _scatter_of(AGAINST["cost"]),
     "wins": _wins,
     "parts": _parts,
     "time": _time,

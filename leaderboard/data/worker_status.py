@@ -1,4 +1,8 @@
-"""What the workers report in the private store: running evaluations, pauses, when a worker was last seen."""
+"""What workers report in the private store: running evaluations, pauses, when each worker was last seen.
+
+`LiveBoard.workers` is the only instance. After each refresh of the board, its thread calls `begin` and then `refresh`, which
+reads what is due. The queue page, `/queue.json` and the operator's metrics show the attributes.
+"""
 
 import logging
 import threading
@@ -18,31 +22,35 @@ log = logging.getLogger(__name__)
 LEASES_EVERY = 10.0  # seconds between two reads of the running evaluations
 WORKERS_EVERY = 30.0  # seconds between two reads of workers, pauses and upkeep
 PROBE_EVERY = 30.0  # seconds between two attempts to write to a private store that could not be written
-AWAY = timedelta(hours=2)  # since the last worker was seen; a scheduled Job comes each hour
-SILENT = timedelta(minutes=5)  # ten heartbeats: the worker has died or cannot reach the store
-START = datetime.fromtimestamp(0, UTC)
+AWAY = timedelta(hours=2)  # without any worker, after which waiting requests count as unattended; a Job runs every hour
+SILENT = timedelta(minutes=5)  # without a heartbeat (ten are missing): the worker has died or cannot reach the store
+START = datetime.fromtimestamp(0, UTC)  # stands for "never"
 
 
 class WorkerStatus:
-    """Read by the board now and then. If the private store is out of reach, what was read last stays."""
+    """Holds what was read last from the private store. It stays if the store is out of reach."""
 
     def __init__(self, heartbeats: Heartbeats | None) -> None:
         """Without `heartbeats` nothing is known of workers."""
         self._heartbeats = heartbeats
-        self._queue: Sequence[QueueRow] = ()
-        self._leases_read = self._workers_read = self._pauses_read = 0.0  # when, by the monotonic clock
+        self._queue: Sequence[QueueRow] = ()  # open and recent requests
+        # When each was last read or tried, by the monotonic clock.
+        self._leases_read = 0.0
+        self._workers_read = 0.0
+        self._pauses_read = 0.0
         self._probed = 0.0
-        self._workers_as_of = START
-        self._refreshing = threading.Lock()
-        self._began = 0.0  # the last refresh, by the monotonic clock
+        self._refresh_began = 0.0
+        self._workers_as_of = START  # when `workers` was read, by the wall clock
+        self._refreshing = threading.Lock()  # held during a refresh
         self._idle = threading.Event()  # set while no refresh is under way
         self._idle.set()
-        self._pauses: list[Pause] = []
+        self._pauses: list[Pause] = []  # including those that have ended since they were read
         self.leases: dict[str, Lease] = {}  # of running evaluations, by request key
-        self.silent_since: dict[str, datetime] = {}  # the last heartbeat of those whose worker sends none any more
-        self.workers: list[Presence] = []  # seen within the last weeks
-        self.upkeep: Upkeep | None = None  # the last one of the store
-        self.diagnosis: Diagnosis | None = None  # what the doctor found last
+        # The last heartbeat of running evaluations whose worker sends none any more, by request key.
+        self.silent_since: dict[str, datetime] = {}
+        self.workers: list[Presence] = []  # seen within about the last 30 days
+        self.upkeep: Upkeep | None = None  # the last upkeep of the store
+        self.diagnosis: Diagnosis | None = None  # what the command `doctor` found last
 
     @property
     def private_failing_since(self) -> datetime | None:
@@ -50,20 +58,23 @@ class WorkerStatus:
         return self._heartbeats.health.failing_since if self._heartbeats else None
 
     def begin(self, queue: Sequence[QueueRow]) -> bool:
-        """Return whether the caller has to call `refresh` now. `queue` are the open and recent requests."""
+        """Note the open and recent requests, and return whether the caller has to call `refresh` now.
+
+        It must not if nothing can be read, or if another thread is refreshing.
+        """
         self._queue = queue
         if self._heartbeats is None or not self._refreshing.acquire(blocking=False):
             return False
-        self._began = time.monotonic()
+        self._refresh_began = time.monotonic()
         self._idle.clear()
         return True
 
     def wait(self, seconds: float) -> None:
-        """Wait for a refresh that is under way, until `seconds` after it began at most."""
-        self._idle.wait(max(0.0, self._began + seconds - time.monotonic()))
+        """Wait for a refresh that is under way, but at most until `seconds` after it began."""
+        self._idle.wait(max(0.0, self._refresh_began + seconds - time.monotonic()))
 
     def refresh(self) -> None:
-        """Read what is due, after `begin`. This takes long if the private store does not answer."""
+        """Read what is due, if `begin` has returned True. This takes long if the private store does not answer."""
         assert self._heartbeats is not None
         try:
             self._probe_if_due(self._heartbeats)
@@ -75,29 +86,38 @@ class WorkerStatus:
             self._idle.set()
 
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
-        """Write to a store that could not be written: otherwise only the next submission would find out."""
+        """Try to write to a store that could not be written, because otherwise only a submission would find out.
+
+        "written" in `since` means that writes have failed since then (`Health`).
+        """
         now = time.monotonic()
         if "written" in heartbeats.health.since and now - self._probed >= PROBE_EVERY:
             self._probed = now
             heartbeats.probe()
 
     def _read(self, heartbeats: Heartbeats) -> None:
+        """Read leases, workers and pauses, each if the time for it has come. Raises StoreError."""
         running = [row.key for row in self._queue if row.status == Status.RUNNING]
-        pending = any(row.status == Status.PENDING for row in self._queue)
+        has_pending = any(row.status == Status.PENDING for row in self._queue)
         now = time.monotonic()
-        if now - self._leases_read >= LEASES_EVERY or self.leases.keys() - running:
+        ended = self.leases.keys() - running  # evaluations that are shown as running, but are not
+        if now - self._leases_read >= LEASES_EVERY or ended:
             self._leases_read = now
             self.leases = heartbeats.last_by_key(running) if running else {}
-            beats = {key: lease.heartbeat_at for key, lease in self.leases.items()}
-            # As of this read: a board that nobody has opened for a while knows only old heartbeats.
-            self.silent_since = {key: at for key, at in beats.items() if datetime.now(UTC) - at > SILENT}
+            # Computed only here, right after reading. Later, on a board that nobody opens, every heartbeat that is known is
+            # old, although the workers send new ones.
+            self.silent_since = {
+                key: lease.heartbeat_at
+                for key, lease in self.leases.items()
+                if datetime.now(UTC) - lease.heartbeat_at > SILENT
+            }
         if now - self._workers_read >= WORKERS_EVERY:
             self._workers_read = now
             self.workers = heartbeats.workers()
             self.upkeep = heartbeats.upkeep()
             self.diagnosis = heartbeats.diagnosis()
             self._workers_as_of = datetime.now(UTC)
-        if running or not pending:
+        if running or not has_pending:  # pauses only explain why waiting requests do not run
             self._pauses = []
         elif now - self._pauses_read >= WORKERS_EVERY:
             self._pauses_read = now
@@ -110,16 +130,21 @@ class WorkerStatus:
 
     @property
     def unattended_since(self) -> datetime | None:
-        """Since when no worker was seen although requests wait; None if one was, or if that is not known."""
-        waiting = [row.submitted_at for row in self._queue if row.status in (Status.PENDING, Status.RUNNING)]
-        if not waiting:
+        """When the last worker was seen, if requests have waited for more than AWAY since then; None otherwise.
+
+        If no worker was ever seen, it is when the oldest open request was submitted.
+        """
+        submitted = [row.submitted_at for row in self._queue if row.status in (Status.PENDING, Status.RUNNING)]
+        if not submitted:
             return None
+        oldest = min(submitted)
         seen = [worker.seen_at for worker in self.workers] + [lease.heartbeat_at for lease in self.leases.values()]
-        last = max(seen, default=min(waiting))
-        return last if self._workers_as_of - max(last, min(waiting)) > AWAY else None
+        last_seen = max(seen, default=oldest)
+        unattended_for = self._workers_as_of - max(last_seen, oldest)  # negative if workers were not read yet
+        return last_seen if unattended_for > AWAY else None
 
     @property
     def version(self) -> str:
-        """A text that differs whenever there is something new to show."""
+        """A text that changes whenever there is something new to show."""
         beats = [f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self.leases.items())]
         return blob_id(f"{beats}{self.unattended_since}{self.silent_since}{[p.until for p in self.pauses]}".encode())
