@@ -1,4 +1,8 @@
-"""Export a benchmark's table as CSV, JSON or Parquet."""
+"""Export a benchmark's table, and the register of published numbers, as CSV, JSON or Parquet.
+
+`FORMATS` and `REGISTER_FORMATS` list the formats for the routes and the static edition. The rows of a table are flattened by
+`flat`; their fields are declared by `Column.export` and the benchmark's metrics.
+"""
 
 import csv
 import io
@@ -17,23 +21,25 @@ from leaderboard.facts.register import Number
 from submissions.records.index_rows import BoardRow
 
 KST = timezone(timedelta(hours=9), "KST")  # as the pages show dates
-# A lone sign or a number is not a formula.
+# A cell that is only a sign or a number is not a formula, although it may start like one: -, +3, -1,234.5, 1e-5, -20%.
 HARMLESS = re.compile(r"[+-]|[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
-FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
-LINE = tuple("\t\r\n")  # start a new cell or row
+FORMULA_STARTS = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
+CELL_SEPARATORS = tuple("\t\r\n")  # a cell that starts with one of these may be read as two cells or rows
 ROWS_PER_GROUP = 2000  # of a Parquet file; they are in memory at the same time
+# The fields of exported rows, with their types, that are not fields of BoardRow. "score" and "metric" are what ranks the row.
 RANKS: dict[str, type] = {"rank": int, "rank_best": int, "rank_worst": int}
-SCORE: dict[str, type] = {"score": float, "metric": str}  # what ranks the row
+SCORE: dict[str, type] = {"score": float, "metric": str}
 
 
 def to_csv(rows: Sequence[RankedRow], benchmark: str) -> bytes:
+    """Return the rows of a benchmark as CSV."""
     return rows_to_csv(_flat_rows(rows), (*RANKS, *SCORE, *exported(benchmark)))
 
 
 def rows_to_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
     """Return rows as CSV in UTF-8 with a byte-order mark, which Excel needs for Korean.
 
-    Text that a spreadsheet would read as a formula gets a leading '
+    Text that a spreadsheet would read as a formula gets a leading apostrophe, because names come from strangers
     (https://owasp.org/www-community/attacks/CSV_Injection).
     """
     buffer = io.StringIO()
@@ -45,6 +51,7 @@ def rows_to_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> by
 
 
 def to_json(rows: Sequence[RankedRow], benchmark: str) -> bytes:
+    """Return the rows of a benchmark as a JSON list of objects."""
     return json.dumps(flat(rows), ensure_ascii=False, allow_nan=False).encode()
 
 
@@ -53,10 +60,11 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
     import pyarrow as pa  # imported at the first download, because it takes 40 MB
     from pyarrow.parquet import ParquetWriter
 
-    arrow = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    arrow_types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     names = [*RANKS, *SCORE, *exported(benchmark)]
     hints = get_type_hints(BoardRow) | RANKS | SCORE | {"date": str}
-    schema = pa.schema([(name, arrow[_type(hints.get(name, float))]) for name in names])  # others are metrics
+    value_types = {name: _value_type(hints.get(name, float)) for name in names}  # names without a hint are metrics
+    schema = pa.schema([(name, arrow_types[value_type]) for name, value_type in value_types.items()])
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, compression="zstd") as writer:
         for start in range(0, len(rows), ROWS_PER_GROUP):
@@ -65,13 +73,14 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
     return buffer.getvalue()
 
 
-def _type(hint: Any) -> type:
-    """Return the type of the values of an exported column, without None."""
+def _value_type(hint: Any) -> type:
+    """Return the type of the values of a field from its type hint: `int | None` -> int, `Literal["a", "b"]` -> str."""
     if get_origin(hint) is Literal:
         return str
     return next(kind for kind in (str, int, float, bool) if kind in (hint, *get_args(hint)))
 
 
+# Media type and writer of each format, by file extension.
 FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", to_csv),
     "json": ("application/json", to_json),
@@ -97,7 +106,7 @@ def _numbers_to_parquet(numbers: Sequence[Number]) -> bytes:
     return buffer.getvalue()
 
 
-# Formats of the register of published numbers.
+# The same for the register of published numbers.
 REGISTER_FORMATS: dict[str, tuple[str, Callable[[Sequence[Number]], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", _numbers_to_csv),
     "json": ("application/json", _numbers_to_json),
@@ -114,7 +123,7 @@ def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
 
 
 def _flat_rows(rows: Sequence[RankedRow]) -> Iterator[dict[str, Any]]:
-    """Yield rows as `flat` returns them: those of a large board take much memory together."""
+    """Yield rows as `flat` returns them, one at a time, because those of a large board take much memory together."""
     benchmarks = {r.row.benchmark for r in rows}
     names = {benchmark: exported(benchmark) for benchmark in benchmarks}
     for r in rows:
@@ -129,14 +138,18 @@ def _flat_rows(rows: Sequence[RankedRow]) -> Iterator[dict[str, Any]]:
 
 
 def exported(benchmark: str) -> list[str]:
-    """Return the fields of a benchmark's exported rows: fields of BoardRow, and each metric with its 95 % interval."""
-    metrics = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
-    model = [name for column in MODEL_COLUMNS for name in column.export]
-    run = [name for column in RUN_COLUMNS for name in column.export]
-    return [*model, *metrics, *run]
+    """Return the fields of a benchmark's exported rows after RANKS and SCORE.
+
+    They are fields of BoardRow, and for each metric the fields METRIC, METRIC_low and METRIC_high (its 95 % interval).
+    """
+    metric_fields = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
+    model_fields = [name for column in MODEL_COLUMNS for name in column.export]
+    run_fields = [name for column in RUN_COLUMNS for name in column.export]
+    return [*model_fields, *metric_fields, *run_fields]
 
 
 def _values(row: BoardRow, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of the fields `names`, which `exported` returned for the row's benchmark."""
     values: dict[str, Any] = {}
     for metric in _metric_names(row.benchmark):
         low, high = row.intervals.get(metric, (None, None))
@@ -151,13 +164,21 @@ def _metric_names(benchmark: str) -> list[str]:
 
 
 def _escape_formulas(value: Any) -> Any:
-    """Escape each part of a text that a spreadsheet may take for a cell: in many countries, cells end at semicolons."""
-    return ";".join(map(_escape_formula, value.split(";"))) if isinstance(value, str) else value
+    """Escape formulas in a value of a CSV file. Values that are not text stay as they are.
+
+    Each part between semicolons is escaped, because in many countries spreadsheets split cells at semicolons:
+    "gemma;=1+1" -> "gemma;'=1+1".
+    """
+    if not isinstance(value, str):
+        return value
+    return ";".join(map(_escape_formula, value.split(";")))
 
 
 def _escape_formula(cell: str) -> str:
+    """Return a cell with a leading apostrophe if a spreadsheet would read it as a formula or as several cells."""
     if HARMLESS.fullmatch(cell):
         return cell
     # Spreadsheets skip spaces, control characters and format characters such as the byte-order mark.
-    begins = next((n for n, c in enumerate(cell) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
-    return f"'{cell}" if cell.startswith(LINE) or cell[begins:].startswith(FORMULA) else cell
+    start = next((n for n, c in enumerate(cell) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
+    is_formula = cell.startswith(CELL_SEPARATORS) or cell[start:].startswith(FORMULA_STARTS)
+    return f"'{cell}" if is_formula else cell

@@ -1,4 +1,8 @@
-"""The data of a model's page: its results, each with the best and the median score of its board."""
+"""The data of a model's page: its profile, strengths, relatives, and results with their full records.
+
+`pages/model.py` calls `model_page` with a name from the address, and fills the template with the `ModelPage`. Unlike the
+tables, the page reads the records of results from the store.
+"""
 
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,21 +20,23 @@ from leaderboard.data.standing import Relatives
 from leaderboard.data.view import View
 from leaderboard.facts.lineage import Lineage, lineage_of
 from leaderboard.facts.register import Number, numbers_of_model
-from submissions.records.index_rows import QueueRow
+from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.request import Status
 from submissions.records.result import EvalResult
 
-MAX_NOTABLE = 3
-MIN_COMPARED = 3  # models; with fewer, the median says little
+MAX_NOTABLE = 3  # strengths, and as many weaknesses
+MIN_COMPARED = 3  # results with a score on a part; with fewer, the distance from the median means little
 
 
 @dataclass(frozen=True)
 class BucketComparison:
+    """A result's score on a part of the questions, beside those of all results with the same split and metric."""
+
     bucket: str
     part: Part
     best: float  # percent
     median: float  # percent
-    compared: int  # models with a score on it
+    compared: int  # number of results with a score on it, including this one
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,15 @@ class NotablePart:
 
 @dataclass(frozen=True)
 class ModelPage:
+    """All data of a model's page."""
+
     profile: Profile
     strengths: list[NotablePart] = field(default_factory=list)
     weaknesses: list[NotablePart] = field(default_factory=list)
     relatives: Relatives = field(default_factory=Relatives)
     listed_ancestors: list[str] = field(default_factory=list)  # those with a page
-    details: list[Detail] = field(default_factory=list)  # the newest of each kind, benchmark, split and mode
+    # The newest result of each kind, benchmark, split, reasoning mode and decoding, and those that represent the model.
+    details: list[Detail] = field(default_factory=list)
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
     lineage: Lineage | None = None
@@ -80,38 +89,43 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     if not rows and not requests:
         return None
     history = sorted(rows, key=lambda r: -(r.row.date or 0.0))
-    summary = view.models_by_name.get(name)
-    standing = {cell.row.key: cell for cell in summary.cells.values()} if summary else {}
-    newest: dict[tuple[str | None, ...], RankedRow] = {}
-    for r in history:
-        newest.setdefault((r.row.kind, r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
-    # The summary links to the rows that stand for the model, which may be older than others.
-    sections = standing | {r.row.key: r for r in newest.values()}
-    shown = sorted(sections.values(), key=_section_order)
-    read = (_detail(board, view, r) for r in shown)
+    read = (_detail(board, view, r) for r in _shown_results(view, name, history))
     details = [detail for detail in read if detail]
-    shown_first = view.profile(name)
-    if shown_first is None:  # a human or baseline row, or a model without a result
-        first = rows[0].row if rows else None
-        model = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
-        shown_first = Profile(model)
+    profile = view.profile(name)
+    if profile is None:  # a human or baseline row, or a model without a result
+        organisation = rows[0].row.organisation if rows else None
+        params = requests[0].params if requests else None
+        profile = Profile(ModelRow(name, organisation, params))
     strengths, weaknesses = _notable_parts(details)
     relatives = view.standings.relatives(name)
     return ModelPage(
-        shown_first,
-        strengths,
-        weaknesses,
-        relatives,
-        [one for one in relatives.ancestors if one in view.models_by_name],
-        details,
-        history,
-        requests,
+        profile=profile,
+        strengths=strengths,
+        weaknesses=weaknesses,
+        relatives=relatives,
+        listed_ancestors=[ancestor for ancestor in relatives.ancestors if ancestor in view.models_by_name],
+        details=details,
+        history=history,
+        requests=requests,
         lineage=lineage_of(name),
         elsewhere=numbers_of_model(name),
     )
 
 
+def _shown_results(view: View, name: str, history: list[RankedRow]) -> list[RankedRow]:
+    """Return the results of a model that get a section of the page, from all of its results, newest first."""
+    newest: dict[tuple[str | None, ...], RankedRow] = {}
+    for r in history:
+        newest.setdefault((r.row.kind, r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
+    # The first screen links to the rows that represent the model, which may be older than others.
+    model = view.models_by_name.get(name)
+    representative = model.cells.values() if model else ()
+    sections = {r.row.key: r for r in (*representative, *newest.values())}
+    return sorted(sections.values(), key=_section_order)
+
+
 def _section_order(ranked: RankedRow) -> tuple[int, bool, bool]:
+    """Return the sort key of a section: by benchmark, then measured results first, then those with a rank."""
     row = ranked.row
     return list(BENCHMARKS).index(row.benchmark), row.kind == "reported", ranked.rank is None
 
@@ -123,33 +137,49 @@ def _median(ordered: list[float]) -> float:
 
 
 def _notable_parts(details: list[Detail]) -> tuple[list[NotablePart], list[NotablePart]]:
-    """Return the parts on which ranked results are furthest above and below the median."""
-    parts = []
+    """Return the strengths and weaknesses: the parts on which ranked results are furthest above and below the median."""
+    parts: list[NotablePart] = []
     for detail in details:
         if not detail.ranked.rank:
             continue
-        for part in chain.from_iterable(detail.parts.values()):
-            if part.compared >= MIN_COMPARED:
-                benchmark = detail.ranked.row.benchmark
-                parts.append(NotablePart(benchmark, part.bucket, part.part.score - part.median))
+        for compared in chain.from_iterable(detail.parts.values()):
+            if compared.compared >= MIN_COMPARED:
+                difference = compared.part.score - compared.median
+                parts.append(NotablePart(detail.ranked.row.benchmark, compared.bucket, difference))
     parts.sort(key=lambda part: -part.difference)
-    best = [part for part in parts[:MAX_NOTABLE] if part.difference > 0]
-    return best, [part for part in reversed(parts[-MAX_NOTABLE:]) if part.difference < 0]
+    strengths = [part for part in parts[:MAX_NOTABLE] if part.difference > 0]
+    weaknesses = [part for part in reversed(parts[-MAX_NOTABLE:]) if part.difference < 0]
+    return strengths, weaknesses
 
 
 def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
-    content = board.result_json(ranked.row.key)
-    if content is None:  # removed since the view was read
+    """Return a result with its record, or None if it was removed since the view was read."""
+    row = ranked.row
+    content = board.result_json(row.key)
+    if content is None:
         return None
-    others = view.tables[ranked.row.benchmark].parts(ranked.row.split, ranked.row.headline)
+    rows_of_model = [r.row for r in view.rows_by_model[row.model] if r.row.benchmark == row.benchmark]
+    rows_of_base = [r for r in view.rows_by_model.get(row.base_model or "", []) if r.row.benchmark == row.benchmark]
+    return Detail(
+        ranked=ranked,
+        record=EvalResult.from_json(content),
+        parts=_compared_parts(view, row),
+        base=base_difference(ranked, rows_of_base),
+        reproductions=[
+            reproduction
+            for reproduction in reproductions(rows_of_model)
+            if row.key in (reproduction.reported.key, reproduction.measured.key)
+        ],
+        signed=EvalResult.statement_path_of(row.key) in view.snapshot.files,
+    )
+
+
+def _compared_parts(view: View, row: BoardRow) -> dict[str, list[BucketComparison]]:
+    """Return the parts of a row by axis, each compared with the scores of all rows of the same split and metric."""
+    scores_by_part = view.tables[row.benchmark].parts(row.split, row.headline)
     parts: dict[str, list[BucketComparison]] = {}
-    for key, part in parts_of(ranked.row).items():
-        parts.setdefault(key.axis, []).append(
-            BucketComparison(key.bucket, part, others[key][-1], _median(others[key]), len(others[key]))
-        )
-    of_base = view.rows_by_model.get(ranked.row.base_model or "", [])
-    base = base_difference(ranked, [r for r in of_base if r.row.benchmark == ranked.row.benchmark])
-    rows = [r.row for r in view.rows_by_model[ranked.row.model] if r.row.benchmark == ranked.row.benchmark]
-    involved = [one for one in reproductions(rows) if ranked.row.key in (one.reported.key, one.measured.key)]
-    signed = EvalResult.statement_path_of(ranked.row.key) in view.snapshot.files
-    return Detail(ranked, EvalResult.from_json(content), parts, base, involved, signed)
+    for key, part in parts_of(row).items():
+        scores = scores_by_part[key]  # ascending
+        comparison = BucketComparison(key.bucket, part, best=scores[-1], median=_median(scores), compared=len(scores))
+        parts.setdefault(key.axis, []).append(comparison)
+    return parts

