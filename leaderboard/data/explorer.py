@@ -1,7 +1,11 @@
-"""The public items of the benchmarks, with what each model answered. Private items cannot be reached from here."""
+"""The public items of the benchmarks, with what each model answered, for the pages /explore/BENCHMARK.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+Public items are the sample items of this project (`SAMPLES`). Items of test sets cannot be reached from here; those of
+revealed quarters of ko-fresh are in `opened.py`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +17,10 @@ from submissions.config.paths import SAMPLES
 
 @dataclass(frozen=True)
 class ModelAnswer:
+    """What a model answered to an item, and whether that is right."""
+
     model: str
-    answers: list[str]  # untrusted texts
+    answers: list[str]  # untrusted texts; several if a page was read in several windows
     right: bool
 
 
@@ -23,17 +29,17 @@ class ExploredItem:
     """A public item, and what the models answered."""
 
     item: Item
-    gold: str
-    pictures: list[str]  # paths relative to the set's folder
+    gold: str  # the right answer
+    pictures: list[str]  # paths relative to the set's folder, as in addresses
     answers: list[ModelAnswer] = field(default_factory=list)
 
     @property
     def disagreement(self) -> float:
-        """How much the models disagree: 0 if all are right or all are wrong, at most 0.25."""
+        """How much the models disagree: 0 if all are right or all are wrong, 0.25 if half of them are right."""
         if not self.answers:
             return 0.0
-        share = sum(one.right for one in self.answers) / len(self.answers)
-        return share * (1 - share)
+        share_right = sum(answer.right for answer in self.answers) / len(self.answers)
+        return share_right * (1 - share_right)
 
 
 def public_folder(benchmark: str) -> Path | None:
@@ -48,38 +54,39 @@ def public_items(benchmark: str) -> tuple[ExploredItem, ...]:
     folder = public_folder(benchmark)
     if folder is None:
         return ()
-    made = BENCHMARKS[benchmark]
-    found = []
-    for item in made.load(folder):
+    items = []
+    for item in BENCHMARKS[benchmark].load(folder):
+        gold = item.answer or BENCHMARKS[benchmark].gold_output(item) or ""
         pictures = [path.relative_to(folder).as_posix() for path in item.images]
-        found.append(ExploredItem(item, item.answer or made.gold_output(item) or "", pictures))
-    return tuple(found)
+        items.append(ExploredItem(item, gold, pictures))
+    return tuple(items)
 
 
 def explored_items(board: LiveBoard, benchmark: str) -> list[ExploredItem]:
     """Return the public items with the answers of each model's newest sample run, most disputed first."""
     answers: dict[str, list[ModelAnswer]] = {}
-    for model, key in _sample_runs(board, benchmark):
-        for item_id, given in board.public_answers(key).items():
-            answers.setdefault(item_id, []).append(ModelAnswer(model, given.answers, given.right))
-    items = [
-        ExploredItem(one.item, one.gold, one.pictures, answers.get(one.item.id, [])) for one in public_items(benchmark)
-    ]
-    return sorted(items, key=lambda one: -one.disagreement)
+    for model, key in _newest_sample_runs(board, benchmark):
+        for item_id, answer in board.public_answers(key).items():
+            answers.setdefault(item_id, []).append(ModelAnswer(model, answer.answers, answer.right))
+    items = [replace(item, answers=answers.get(item.item.id, [])) for item in public_items(benchmark)]
+    return sorted(items, key=lambda item: -item.disagreement)
 
 
 def public_file(benchmark: str, path: str) -> bytes | None:
-    """Return a picture of a public item, or None if no public item has it."""
+    """Return a picture of a public item, or None if no public item has it.
+
+    `path` comes from an address, so a file is read only if an item names it.
+    """
     folder = public_folder(benchmark)
-    if folder is None or all(path not in one.pictures for one in public_items(benchmark)):
+    if folder is None or all(path not in item.pictures for item in public_items(benchmark)):
         return None
     return (folder / path).read_bytes()
 
 
-def _sample_runs(board: LiveBoard, benchmark: str) -> Sequence[tuple[str, str]]:
-    """Return the newest sample run of each model, as its name and the key of its result."""
+def _newest_sample_runs(board: LiveBoard, benchmark: str) -> Iterable[tuple[str, str]]:
+    """Return the newest sample run of each model: the model's name and the key of the result, newest first."""
     rows = [r.row for r in board.view().boards[benchmark] if r.row.split == "sample" and r.row.retired is None]
-    newest: dict[str, tuple[str, str]] = {}
+    newest: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: -(row.date or 0.0)):
-        newest.setdefault(row.model, (row.model, row.key))
-    return list(newest.values())
+        newest.setdefault(row.model, row.key)
+    return newest.items()

@@ -1,4 +1,9 @@
-"""Find models by what they are good at, their size, and what their licence allows."""
+"""Search, filter and sort the models of the overview, as the parameters of a URL ask for.
+
+This is for models what `query.py` is for the rows of one benchmark: `Finder.from_params` reads the parameters, and
+`find_models` applies them. Example: `?sort=tables&weights=open&size=4-8` lists open models of 4 to 8 billion parameters, those
+that read tables best first.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,22 +22,22 @@ from leaderboard.facts.licences import Commercial
 from leaderboard.facts.lineage import Encoder, Origin
 from submissions.records.options import ResultKind
 
-OVERALL = "overall"
+OVERALL = "overall"  # the order of `View.models`
 
 
 @dataclass(frozen=True)
 class Finder:
-    """Which models to list, and in which order."""
+    """Which models to list, and in which order. An empty filter lets all models pass."""
 
     words: str = ""
-    order: str = OVERALL  # or a benchmark, or a skill
-    weights: tuple[Weights, ...] = ()  # empty: all
-    commercial: tuple[Commercial, ...] = ()
+    order: str = OVERALL  # or the name of a benchmark, or a skill
+    weights: tuple[Weights, ...] = ()
+    commercial: tuple[Commercial, ...] = ()  # whether the licence allows commercial use
     sizes: tuple[str, ...] = ()  # keys of SIZES
     family: bool = False  # only the first model of each family in this order
-    memory: tuple[Card, ...] = ()
-    language_model: tuple[Origin, ...] = ()
-    vision_encoder: tuple[Encoder, ...] = ()
+    memory: tuple[Card, ...] = ()  # only models that fit one of these GPUs
+    language_model: tuple[Origin, ...] = ()  # what it was initialised from
+    vision_encoder: tuple[Encoder, ...] = ()  # whose it is
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> "Finder":
@@ -70,11 +75,12 @@ class Finder:
 
     @property
     def skill(self) -> Skill | None:
+        """The skill that the models are sorted by, or None if they are sorted by something else."""
         return next((skill for skill in SKILLS if skill == self.order), None)
 
 
 _SMALL = tuple(size for size, (_, high) in SIZES.items() if high <= 9e9)  # models named "8B" and smaller ones
-# Questions that visitors ask often.
+# Questions that visitors ask often, which the overview offers as links.
 PRESETS = {
     "small": Finder(weights=("open",), sizes=_SMALL),
     "small_tables": Finder(order="tables", weights=("open",), commercial=("yes",), sizes=_SMALL),
@@ -92,16 +98,19 @@ def find_models(view: View, finder: Finder) -> list[ModelRow]:
         found.sort(key=lambda model: _benchmark_order(model, finder.order))
     elif finder.skill:
         scores = view.skill_scores(finder.skill)
-        found.sort(key=lambda model: -scores.get(model.model, -1.0))
+        found.sort(key=lambda model: -scores.get(model.model, -1.0))  # models without a score come last
     if finder.family:
-        best = first_of_families(((model.model, model.model) for model in found), view.families)
-        found = [model for model in found if model.model in best]
+        first_names = first_of_families(((model.model, model.model) for model in found), view.families)
+        found = [model for model in found if model.model in first_names]
     return found
 
 
 def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, str]:
-    """Return the rank of each model in the finder's order; that of a reported score is in brackets."""
-    found: dict[str, str] = {}
+    """Return the rank of each model in the finder's order, as it is shown, by model.
+
+    In the overall order, it is the first known one: from measurements before reports, on images before pages.
+    """
+    ranks: dict[str, str] = {}
     for model in models:
         rank: int | None = None
         kind: ResultKind = "verified"
@@ -115,11 +124,12 @@ def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, 
         elif overall and finder.order == OVERALL:
             rank = overall.rank
             kind = overall.kind
-        found[model.model] = rank_text(rank, kind)
-    return found
+        ranks[model.model] = rank_text(rank, kind)
+    return ranks
 
 
 def _benchmark_order(model: ModelRow, benchmark: str) -> tuple[bool, bool, int]:
+    """Return the sort key of a model on a benchmark: measured ones by rank, then reported ones by rank, then the others."""
     cell = model.cells.get(benchmark)
     if cell is None or cell.rank is None:
         return True, True, 0

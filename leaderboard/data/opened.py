@@ -1,6 +1,7 @@
 """The items of revealed quarters of ko-fresh, with every answer of every model and its score, computed again.
 
-They are read from the datasets in the folder HANNUN_OPENED_BOOKS.
+A revealed quarter is published as a dataset (`evaluator.quarters.books`). The board reads the datasets in the subfolders of
+the folder HANNUN_OPENED_BOOKS, for the pages /explore/ko-fresh?set=QUARTER. Quarters are named like 2026Q4.
 """
 
 import logging
@@ -19,9 +20,9 @@ from submissions.records.result import MAX_SHOWN_ANSWER
 
 log = logging.getLogger(__name__)
 
-SCORING_SECONDS = 900.0  # for all answers of a quarter
-_scored: dict[Path, "OpenedQuarter"] = {}  # by the folder of the dataset
-_lock = Lock()
+SCORING_SECONDS = 900.0  # limit for scoring all answers of a quarter
+_scored: dict[Path, "OpenedQuarter"] = {}  # what `opened_quarter` has computed, by the folder of the dataset
+_lock = Lock()  # held while a quarter is scored
 
 
 @dataclass(frozen=True)
@@ -30,39 +31,43 @@ class Rescored:
 
     model: str
     key: str
-    published: float | None
-    computed: float
+    published: float | None  # percent
+    computed: float  # percent
     is_hash_right: bool  # whether the answers are those that were hashed when the result was published
 
 
 @dataclass(frozen=True)
 class OpenedQuarter:
+    """What a page shows of a revealed quarter."""
+
     items: list[ExploredItem]  # most disputed first
     results: list[Rescored]
 
 
 def opened_quarters(folder: Path | None) -> dict[str, Path]:
-    """Return the folder of each revealed quarter by its name."""
-    found = (file.parent for file in sorted(folder.glob("*/commitment.json"))) if folder else ()
-    quarters = {_revealed(place): place for place in found}
-    return {quarter: place for quarter, place in quarters.items() if quarter}
+    """Return the folder of each revealed quarter in the folder of datasets, by the quarter's name."""
+    if folder is None:
+        return {}
+    datasets = [file.parent for file in sorted(folder.glob("*/commitment.json"))]
+    folders = {_revealed_quarter(dataset): dataset for dataset in datasets}
+    return {quarter: dataset for quarter, dataset in folders.items() if quarter}
 
 
 @cache
-def _revealed(folder: Path) -> str:
+def _revealed_quarter(dataset: Path) -> str:
     """Return the quarter of a dataset, or an empty text if it is not revealed or cannot be read."""
     try:
-        public = Commitment.read_known((folder / "commitment.json").read_bytes())
+        commitment = Commitment.read_known((dataset / "commitment.json").read_bytes())
     except (OSError, ValueError):
         return ""
-    return public.quarter if public.revealed_at else ""
+    return commitment.quarter if commitment.revealed_at else ""
 
 
 def opened_quarter(folder: Path) -> OpenedQuarter:
-    """Return the items of a revealed quarter with all answers and their scores, which are computed once.
+    """Return the items of a revealed quarter with all answers and their scores, from the folder of its dataset.
 
-    The answers are of strangers, so they are scored in a process with limits; requests that come meanwhile wait for it.
-    A dataset that cannot be read, or that takes too long, has no items here.
+    Scores are computed at the first call, in a process with limits, because the answers are untrusted. Calls that come
+    meanwhile wait for it. A dataset that cannot be read, or that takes longer than SCORING_SECONDS, has no items here.
     """
     with _lock:
         if folder not in _scored:
@@ -75,34 +80,44 @@ def opened_quarter(folder: Path) -> OpenedQuarter:
 
 
 def _score_quarter(folder: Path) -> OpenedQuarter:
+    """Score all answers of a quarter. Runs in a process of its own."""
     books = open_books(folder)
     benchmark = books.benchmark
-    results = []
-    answers: dict[str, list[ModelAnswer]] = {}
+    results: list[Rescored] = []
+    answers: dict[str, list[ModelAnswer]] = {}  # by item id
     for result in books.results:
         key = result.request_key
         model = result.config.model_name
-        given = {row.id: row.answer for row in books.answers[key]}
-        for score in books.scores_of(key):
+        scores = books.scores_of(key)
+        texts = {row.id: row.answer for row in books.answers[key]}
+        for score in scores:
             right = score.values[benchmark.item_metric.name] == 1.0
-            shown = given[score.id][:MAX_SHOWN_ANSWER]
-            answers.setdefault(score.id, []).append(ModelAnswer(model, [shown], right))
-        computed = round(100 * benchmark.aggregate(books.scores_of(key))[result.headline], 2)
-        same = answers_hash(books.answers[key]) == result.answers_sha256
-        results.append(Rescored(model, key, result.results[result.benchmark].get(result.headline), computed, same))
-    place = books.folder.resolve()
+            answers.setdefault(score.id, []).append(ModelAnswer(model, [texts[score.id][:MAX_SHOWN_ANSWER]], right))
+        results.append(
+            Rescored(
+                model=model,
+                key=key,
+                published=result.results[result.benchmark].get(result.headline),
+                computed=round(100 * benchmark.aggregate(scores)[result.headline], 2),
+                is_hash_right=answers_hash(books.answers[key]) == result.answers_sha256,
+            )
+        )
+    set_folder = books.folder.resolve()
     quarter = books.commitment.quarter
     items = []
     for item in books.items:
-        pictures = [f"{quarter}/{path.relative_to(place).as_posix()}" for path in item.images]
+        pictures = [f"{quarter}/{path.relative_to(set_folder).as_posix()}" for path in item.images]
         items.append(ExploredItem(item, item.answer, pictures, answers.get(item.id, [])))
-    return OpenedQuarter(sorted(items, key=lambda one: -one.disagreement), results)
+    return OpenedQuarter(sorted(items, key=lambda item: -item.disagreement), results)
 
 
 def opened_file(folder: Path | None, path: str) -> bytes | None:
-    """Return a picture of a revealed item, or None if no such item has it. The path begins with the quarter."""
-    quarter, _, inside = path.partition("/")
-    place = opened_quarters(folder).get(quarter)
-    if place is None or all(path not in one.pictures for one in opened_quarter(place).items):
+    """Return a picture of a revealed item, or None if no such item has it.
+
+    `folder` is the folder of datasets. `path` comes from an address and begins with the quarter: "2026Q4/images/1.png".
+    """
+    quarter, _, path_in_set = path.partition("/")
+    dataset = opened_quarters(folder).get(quarter)
+    if dataset is None or all(path not in item.pictures for item in opened_quarter(dataset).items):
         return None
-    return (place / SET / inside).read_bytes()
+    return (dataset / SET / path_in_set).read_bytes()
