@@ -1,4 +1,7 @@
-"""Whether licences of models allow commercial use, by the licence id on their Hub pages."""
+"""Whether licences of models allow commercial use, by the licence id on their Hub pages, such as "apache-2.0".
+
+`assets/licences.json` has what is known of each licence.
+"""
 
 import json
 from dataclasses import dataclass
@@ -13,26 +16,31 @@ _STRICTEST_FIRST = get_args(Commercial)[::-1]
 
 @dataclass(frozen=True)
 class Licence:
-    """What is known of a licence. "conditions" are more than attribution and share-alike, such as a number of users."""
+    """What is known of a licence."""
 
+    # "conditions": allowed under conditions beyond attribution and share-alike, such as a limit on the number of users.
     commercial: Commercial
     source: str  # address of the licence's text
 
 
 @cache
-def _known() -> dict[str, Licence]:
+def _known_licences() -> dict[str, Licence]:
+    """Return the known licences by id in lower case."""
     content = json.loads((ASSETS / "licences.json").read_bytes())
     return {name: Licence(**fields) for name, fields in content.items()}
 
 
 def licence_of(name: str | None) -> Licence | None:
-    """Return what is known of a licence, the strictest of several separated by commas, or None if one is unknown.
+    """Return what is known of a licence, or None if it is unknown.
 
-    The maker's own statement decides: a model made from another one may have to follow that one's licence too.
+    Of several licences, separated by commas, it is the strictest one, and None if any of them is unknown. This is only what
+    the maker states: a model made from another one may have to follow that one's licence too.
     """
-    each = [_known().get(part.strip().lower()) for part in (name or "").split(",")]
-    known = [one for one in each if one]
-    return min(known, key=lambda one: _STRICTEST_FIRST.index(one.commercial)) if len(known) == len(each) else None
+    ids = [part.strip().lower() for part in (name or "").split(",")]
+    known = [licence for licence in map(_known_licences().get, ids) if licence]
+    if len(known) < len(ids):
+        return None
+    return min(known, key=lambda licence: _STRICTEST_FIRST.index(licence.commercial))
 
 
 def commercial_use(name: str | None) -> Commercial | None:

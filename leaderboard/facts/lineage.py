@@ -1,7 +1,11 @@
 """Where the parts of models come from: what their makers declare, what their files or code show, and whether these agree.
 
-`assets/lineage.json` is written by `scripts/import_lineage.py` and corrected by pull requests. "not read" means that nobody
-has read it yet, never that there is nothing. A class derived from another model's code does not show where weights come from.
+The page /lineage shows all entries, and a model's page its own. `origin_of` and `encoder_of` answer the two questions that
+tables can be filtered by: whether the language model and the vision encoder are the maker's own.
+
+`assets/lineage.json` is written by `scripts/import_lineage.py` and corrected by pull requests. Two rules for its entries: a
+text "not read" means that nobody has read the source yet, never that the model has no such part; and a class that is derived
+from another model's code does not show where the weights come from.
 """
 
 import json
@@ -18,26 +22,28 @@ LINEAGE = ASSETS / "lineage.json"
 Origin = Literal["scratch", "own", "other", "unknown"]
 # Whose vision encoder a model has. "none": it reads text only.
 Encoder = Literal["own", "other", "none", "unknown"]
-# Whether what was declared and what configuration, code or tensors show agree.
+# Whether what was declared agrees with what configuration, code or tensors show. "code_only" and "shape_only": only the code
+# or only the shapes of tensors were compared, which does not show where weights come from.
 Agreement = Literal["agree", "code_only", "shape_only", "differs", "not_checked"]
-# Addresses, with or without remarks, or a document of this project.
+# Addresses, with or without remarks, such as "https://huggingface.co/o/m (NOTICE)", or a document of this project, such as
+# "docs/published-models.md of this project".
 SOURCE = r"^[^:]*https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"
 Source = Annotated[str, Field(max_length=300, pattern=SOURCE)]
 _ADDRESS = re.compile(r"https://[^\s;\"'<>]+")
 
 
 class Fact(BaseModel):
-    """What somebody says about a part of a model, in the words of the collection, with its source."""
+    """A statement about a part of a model, in the words of this collection, with its source."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: Annotated[str, Field(min_length=1, max_length=400)]
-    ko: Annotated[str, Field(max_length=400)] = ""  # in Korean
+    text: Annotated[str, Field(min_length=1, max_length=400)]  # in English, or the id of a model
+    ko: Annotated[str, Field(max_length=400)] = ""  # the same in Korean
     source: Source
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """The addresses in the source, each with the name of its site; empty if it is not on the web."""
+        """The addresses in the source, each with its host name without "www."; empty if the source is not on the web."""
         return [(address, address.split("/")[2].removeprefix("www.")) for address in _ADDRESS.findall(self.source)]
 
 
@@ -48,11 +54,11 @@ class Lineage(BaseModel):
 
     model: Annotated[str, Field(min_length=1, max_length=200)]  # Hub id, or the name as printed if it is unknown
     maker: Annotated[str, Field(min_length=1, max_length=200)]
-    origin: Origin
-    encoder: Encoder
-    language_model: Fact | None = None  # as declared
-    vision_encoder: Fact | None = None  # as declared
-    shown: Fact | None = None  # by configuration, code or tensors
+    origin: Origin  # the class of `language_model`
+    encoder: Encoder  # the class of `vision_encoder`
+    language_model: Fact | None = None  # which one it is, as the maker declares
+    vision_encoder: Fact | None = None  # which one it is, as the maker declares
+    shown: Fact | None = None  # what configuration, code or tensors show
     agreement: Agreement = "not_checked"
     agreement_note: Annotated[str, Field(max_length=400)] = ""
     agreement_note_ko: Annotated[str, Field(max_length=400)] = ""
@@ -62,6 +68,7 @@ class Lineage(BaseModel):
 
     @model_validator(mode="after")
     def _classes_follow_from_facts(self) -> "Lineage":
+        """Refuse a class (`origin`, `encoder` or `agreement`) for which no fact is given."""
         if self.origin != "unknown" and self.language_model is None:
             raise ValueError(f"{self.model}: origin is {self.origin!r}, but no fact says so")
         if self.encoder in ("own", "other") and self.vision_encoder is None:
@@ -76,17 +83,18 @@ _ALL = TypeAdapter(list[Lineage])
 
 @cache
 def lineages() -> tuple[Lineage, ...]:
-    """Return what is known, by model. Raises ValueError if the file is malformed or names a model twice."""
-    found = _ALL.validate_python(json.loads(LINEAGE.read_bytes()))
-    names = [one.model for one in found]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"{LINEAGE.name} has several entries for {', '.join(twice)}")
-    return tuple(found)
+    """Return all entries in the order of the file. Raises ValueError if it is malformed or names a model twice."""
+    entries = _ALL.validate_python(json.loads(LINEAGE.read_bytes()))
+    names = [entry.model for entry in entries]
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{LINEAGE.name} has several entries for {', '.join(duplicates)}")
+    return tuple(entries)
 
 
 @cache
 def _by_model() -> dict[str, Lineage]:
-    return {one.model.casefold(): one for one in lineages()}
+    """Return the entries by the name of the model in lower case."""
+    return {entry.model.casefold(): entry for entry in lineages()}
 
 
 def lineage_of(model: str) -> Lineage | None:
@@ -95,10 +103,13 @@ def lineage_of(model: str) -> Lineage | None:
 
 
 def origin_of(model: str, base_model: str | None) -> Origin:
-    """Return what a model was initialised from, as its maker declares, in the register or as base model of its card."""
-    found = lineage_of(model)
-    if found and found.origin != "unknown":
-        return found.origin
+    """Return what a model was initialised from, as its maker declares.
+
+    If this collection has no answer, the base model that the model's card names decides: "own" if it has the same owner.
+    """
+    lineage = lineage_of(model)
+    if lineage and lineage.origin != "unknown":
+        return lineage.origin
     if not base_model:
         return "unknown"
     is_own = base_model.partition("/")[0].casefold() == model.partition("/")[0].casefold()
@@ -107,5 +118,5 @@ def origin_of(model: str, base_model: str | None) -> Origin:
 
 def encoder_of(model: str) -> Encoder:
     """Return whose vision encoder a model has, as its maker declares."""
-    found = lineage_of(model)
-    return found.encoder if found else "unknown"
+    lineage = lineage_of(model)
+    return lineage.encoder if lineage else "unknown"

@@ -1,6 +1,8 @@
-"""The register of published numbers: scores that others publish on Korean sets, by reporter, with their contradictions.
+"""The register of published numbers: scores that others publish on Korean test sets, and where they contradict each other.
 
-They mix with no rank of this board. `assets/register.csv` is written by `scripts/import_register.py`.
+A reporter is who published a score, such as a maker of a model. The register only shows what was published: it never enters
+the ranks of this board. `assets/register.csv` is written by `scripts/import_register.py`, which checks each row with `check`.
+The pages /register show, for each set of `register_sets.py`, an `Entry` for each model with the `Number`s of all reporters.
 """
 
 import csv
@@ -18,36 +20,39 @@ from submissions.records.base import MODEL_ID
 
 REGISTER = ASSETS / "register.csv"
 Flag = Literal["ok", "conflict", "doubtful", "not_comparable"]
+# Made by the maker of the reported model, of the benchmark, of both, of another model, or by somebody else.
 ReporterType = Literal["model_maker", "benchmark_maker", "both", "rival_maker", "third_party"]
-COMPARED: tuple[Flag, ...] = ("ok", "conflict")  # the others are shown apart, with the reason
-MAX_CELL, MAX_REPORTER = 1000, 120  # characters
+COMPARED: tuple[Flag, ...] = ("ok", "conflict")  # numbers with another flag are shown apart, with the reason
+MAX_CELL = 1000  # characters
+MAX_REPORTER = 120  # characters
 AGREEMENT = 1.0  # points: reporters whose scores of a model are at most this far apart agree
-_DATE = re.compile(r"20[0-9]{2}-[0-9]{2}(-[0-9]{2})?")
-_VALUE = re.compile(r"-?[0-9]{1,5}(\.[0-9]{1,6})?")
+_DATE = re.compile(r"20[0-9]{2}-[0-9]{2}(-[0-9]{2})?")  # 2026-01 or 2026-01-31
+_VALUE = re.compile(r"-?[0-9]{1,5}(\.[0-9]{1,6})?")  # 61.5 or -0.25
 _ADDRESS = re.compile(r"https://[^\s\"'<>]+")
-# In names of models: the day of a version or the size in brackets, and the endings that mean the instruction-tuned model.
-_IGNORED = re.compile(r"\s*\(((20)?\d\d[.-]\d\d[.-]\d\d|\d+(\.\d+)?b)\)|[-\s](instruct|it)\b")
+# Parts of a model's name, in lower case, that reporters add or leave out: the day of a version or the size in brackets, and
+# endings that mean the instruction-tuned model. " (25.07.16)", " (2024-05-13)", " (8b)", "-instruct", "-it".
+_IGNORED_IN_NAME = re.compile(r"\s*\(((20)?\d\d[.-]\d\d[.-]\d\d|\d+(\.\d+)?b)\)|[-\s](instruct|it)\b")
 
 
 @dataclass(frozen=True)
 class Number:
-    """A published score. `value` is as printed, mostly in percent; other fields are as in the source."""
+    """A published score: a row of the register, whose columns have the same names."""
 
     benchmark: str  # a key of SETS
-    variant: str  # split, part or translation
-    metric: str
-    model: str
-    hub_id: str  # empty if unknown
-    hub_id_basis: str  # "named in source" or "matched by name"
-    value: float
+    variant: str  # the split, part or translation of the set, in the words of the source
+    metric: str  # in the words of the source, such as "accuracy (%), LLM judge"
+    model: str  # name as printed
+    hub_id: str  # OWNER/NAME; empty if unknown
+    hub_id_basis: str  # how it is known: "named in source" or "matched by name"; empty if it is unknown
+    value: float  # as printed, mostly in percent
     reporter_type: ReporterType
     reporter: str
-    conditions: str
+    conditions: str  # of the evaluation, such as the prompt
     source: str  # address
     source_date: str  # ISO 8601, at least the month
-    read_in: str
+    read_in: str  # which copy of the source was read, such as "original" or "stored copy of the card"
     flag: Flag
-    note: str
+    note: str  # the reason for a flag other than "ok"
 
     @property
     def printed(self) -> str:
@@ -56,6 +61,7 @@ class Number:
 
     @property
     def is_compared(self) -> bool:
+        """Whether the score may be compared with those of other reporters."""
         return self.flag in COMPARED
 
     @property
@@ -65,6 +71,7 @@ class Number:
 
     @property
     def model_key(self) -> str:
+        """A text that is the same for all spellings of the model's name, see `model_key`."""
         return model_key(self.hub_id or self.model)
 
     @property
@@ -75,10 +82,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Entry:
-    """The comparable scores of one model on the whole of a set."""
+    """The comparable scores of one model on the whole of a set, from all reporters."""
 
-    model: str
-    hub_id: str
+    model: str  # the shortest of its printed names
+    hub_id: str  # empty if unknown
     numbers: tuple[Number, ...]  # by reporter and value
 
     @property
@@ -99,27 +106,32 @@ class Entry:
         return self._largest_difference(of_one_reporter=True)
 
     def _largest_difference(self, *, of_one_reporter: bool) -> float | None:
-        differences = [
-            abs(one.value - other.value)
-            for one, other in combinations(self.numbers, 2)
-            if (one.reporter == other.reporter) is of_one_reporter and _same_metric(one.metric, other.metric)
-        ]
+        """Return the largest difference between two scores by the same metric, of one reporter or of two, or None."""
+        differences = []
+        for first, second in combinations(self.numbers, 2):
+            is_same_reporter = first.reporter == second.reporter
+            if is_same_reporter is of_one_reporter and _may_be_same_metric(first.metric, second.metric):
+                differences.append(abs(first.value - second.value))
         return round(max(differences), 2) if differences else None
 
     @property
     def is_comparable(self) -> bool:
-        """Whether there is something that its numbers could contradict."""
+        """Whether two reporters can be compared, or a contradiction is known."""
         return self.spread is not None or self.is_contradicted
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether two reporters differ, or the collection has found another contradiction, which its note describes."""
+        """Whether two reporters differ by more than AGREEMENT, or a number has the flag "conflict", which its note explains."""
         differs = self.spread is not None and self.spread > AGREEMENT
         return differs or any(number.flag == "conflict" for number in self.numbers)
 
 
 def check(row: dict[str, str]) -> Number:
-    """Return a row of the register as a number. Raises ValueError with the reason if it is not one."""
+    """Return a row of the register, as `csv.DictReader` reads it, as a number.
+
+    Raises ValueError with the reason if the row cannot be accepted.
+    """
+    # DictReader puts cells without a column under the key None, and gives columns without a cell the value None.
     if None in row or None in row.values():
         raise ValueError(f"it has {'more' if None in row else 'fewer'} cells than the table has columns")
     if list(row) != COLUMNS:
@@ -156,10 +168,12 @@ COLUMNS = [field.name for field in fields(Number)]
 
 
 def _is_date(text: str) -> bool:
+    """Return whether a text is a month or a day that exists: "2026-01" or "2026-01-31", but not "2026-02-31"."""
     if not _DATE.fullmatch(text):
         return False
     try:
-        date.fromisoformat(text if text.count("-") == 2 else f"{text}-01")
+        is_day = text.count("-") == 2
+        date.fromisoformat(text if is_day else f"{text}-01")
     except ValueError:
         return False
     return True
@@ -173,11 +187,12 @@ def numbers() -> tuple[Number, ...]:
 
 
 def numbers_of_set(title: str) -> list[Number]:
+    """Return the numbers of a set, with those that are not compared."""
     return [number for number in numbers() if number.benchmark == title]
 
 
 def entries(title: str) -> list[Entry]:
-    """Return the models of a set with their comparable scores on the whole of it, by name: this is no ranking."""
+    """Return the models of a set with their comparable scores on the whole of it, sorted by name and not by score."""
     groups: dict[str, list[Number]] = {}
     for number in numbers_of_set(title):
         if number.is_compared and number.is_whole:
@@ -189,15 +204,15 @@ def entries(title: str) -> list[Entry]:
 def contradictions() -> list[tuple[str, Entry]]:
     """Return the entries of all sets whose reporters disagree, with the set's title, largest difference first."""
     every = ((title, entry) for title in SETS for entry in entries(title))
-    found = [(title, entry) for title, entry in every if entry.is_contradicted]
-    return sorted(found, key=lambda pair: -(pair[1].spread or 0.0))
+    contradicted = [(title, entry) for title, entry in every if entry.is_contradicted]
+    return sorted(contradicted, key=lambda pair: -(pair[1].spread or 0.0))
 
 
 def numbers_of_model(model: str) -> list[Number]:
     """Return the numbers of a model of the board in the register.
 
-    A repository has those of the same repository only, since anybody may give one the name of another model. A name without
-    an owner is that of a published number, and has all numbers of that name.
+    A model with a repository, OWNER/NAME, has only numbers whose Hub id has the same owner, because anybody may give a
+    repository the name of another model. A model without an owner was never on the Hub, and has all numbers with its name.
     """
     wanted = model_key(model)
     owner = model.rpartition("/")[0].casefold()
@@ -206,25 +221,36 @@ def numbers_of_model(model: str) -> list[Number]:
 
 
 def model_key(name: str) -> str:
-    """Return the name of a model without its owner, case, punctuation and the day of its version."""
-    own = _IGNORED.sub("", name.rpartition("/")[2].casefold())
-    own = re.sub(r"(?<=\d)_(?=\d)", ".", own)  # MiniCPM-o-2_6
-    return re.sub(r"[^\w.+]|_", "", own)
+    """Return a text that is the same for all spellings of a model's name.
+
+    It is the name without owner, case, punctuation and _IGNORED_IN_NAME: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)"
+    -> "minicpmo2.6".
+    """
+    key = _IGNORED_IN_NAME.sub("", name.rpartition("/")[2].casefold())
+    key = re.sub(r"(?<=\d)_(?=\d)", ".", key)  # 2_6 -> 2.6
+    return re.sub(r"[^\w.+]|_", "", key)
 
 
 def _entry(group: Sequence[Number]) -> Entry:
+    """Return the entry of a model from its numbers. Its Hub id is the first one that a number has."""
     ordered = sorted(group, key=lambda number: (number.reporter, -number.value))
-    named = next((number for number in ordered if number.hub_id), ordered[0])
-    return Entry(min((number.model for number in ordered), key=len), named.hub_id, tuple(ordered))
+    shortest_name = min((number.model for number in ordered), key=len)
+    hub_id = next((number.hub_id for number in ordered if number.hub_id), "")
+    return Entry(shortest_name, hub_id, tuple(ordered))
 
 
-def _same_metric(one: str, other: str) -> bool:
+def _may_be_same_metric(first: str, second: str) -> bool:
     """Return whether two metrics may be the same one. A source that names none is taken to use the set's own."""
-    kinds = {_metric_kind(one), _metric_kind(other)}
+    kinds = {_metric_kind(first), _metric_kind(second)}
     return len(kinds) == 1 or "" in kinds
 
 
 def _metric_kind(metric: str) -> str:
+    """Return a metric without details of its use.
+
+    "accuracy (%), LLM judge" -> "accuracy"; "judge rating (GPT-5-mini), 0 to 100" -> "judge rating"; "not named in the card"
+    -> "".
+    """
     if metric.startswith("not named"):
         return ""
     if "accuracy" in metric or "exact match" in metric:

@@ -1,9 +1,13 @@
-"""The Korean test sets of the register of published numbers, and the known faults of their scorers."""
+"""The Korean test sets of the register of published numbers (`register.py`), and known faults of the sets and their scorers.
+
+Add a set here before its scores are imported.
+"""
 
 from dataclasses import dataclass
 
 from submissions.texts.text import Text
 
+# Sources of several faults.
 _KRETA = "https://github.com/tabtoyou/KRETA"
 _KMMMU = "https://github.com/HAE-RAE/KMMMU"
 _VISCUIT = "https://github.com/ddehun/k-viscuit"
@@ -23,14 +27,15 @@ class Fault:
 class PublishedSet:
     """A test set whose scores others publish."""
 
-    title: str  # as in the register
+    title: str  # as in the column "benchmark" of the register
     about: Text
-    whole: frozenset[str] = frozenset({""})  # variants that name the whole set; scores of others are of a part of it
+    # What the column "variant" has for scores on the whole set. Scores of other variants are on a part of it.
+    whole: frozenset[str] = frozenset({""})
     faults: tuple[Fault, ...] = ()
 
     @property
     def slug(self) -> str:
-        """The last part of the address of the set's page."""
+        """The last part of the address of the set's page: "KDoc-OCRBench-V2" -> "kdoc-ocrbench-v2"."""
         return self.title.lower().replace(" ", "-").replace("'", "")
 
 
@@ -229,5 +234,5 @@ _SETS = (
         Text("제작사가 고른 세트들의 평균", "A mean over sets that the maker chose"),
     ),
 )
-SETS = {one.title: one for one in _SETS}
-BY_SLUG = {one.slug: one for one in _SETS}
+SETS = {published_set.title: published_set for published_set in _SETS}
+BY_SLUG = {published_set.slug: published_set for published_set in _SETS}
