@@ -1,4 +1,9 @@
-"""Write the reading board to files, for a static Space or any file host. Only what changed is written again."""
+"""Write the pages, tables, charts and pictures of the board to files, for a static Space or any file host.
+
+`build` is called by the command `build` (`command.py`). It lists the files of the edition with a text that each depends on
+(`File.depends_on`), compares the hashes of these texts with those of the last build (MANIFEST), and writes only files that
+have changed. Pages that need a server, such as the submission form, link to the live board if there is one (`Edition.live`).
+"""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -10,11 +15,11 @@ from hashlib import sha256
 from multiprocessing import get_context
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.files import replace_file
-from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of, overview_data
+from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Data, Kind, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file, public_items
 from leaderboard.data.export import FORMATS, REGISTER_FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
@@ -44,9 +49,9 @@ from submissions.config.machine import core_count
 from submissions.config.paths import ASSETS as ASSETS_FOLDER
 from submissions.config.paths import ROOT
 
-MANIFEST = ".manifest.json"  # what each file was written from
+MANIFEST = ".manifest.json"  # maps the name of each file to the digest of what it was written from
 ASSETS = ("style.css", "board.js", "plotly.js", "icon.svg")
-MIN_SHARE = 100  # files that are worth another process
+MIN_FILES_PER_PROCESS = 100  # with fewer, starting another process takes longer than it saves
 Write = Callable[[], bytes | None]  # the content of a file, or None if there is nothing to write
 
 
@@ -54,27 +59,32 @@ Write = Callable[[], bytes | None]  # the content of a file, or None if there is
 class Edition:
     """Where the files will be served."""
 
-    address: str = ""  # public address, for canonical links, the feed and the site map
+    address: str = (
+        ""  # public address, for canonical links, the feed and the site map; these are left out if it is unknown
+    )
     live: str = ""  # address of the live board, for submitting and comparing
 
     def at(self, path: str, language: Language) -> FileLocation:
+        """Return the location of a page of the edition."""
         return FileLocation(language, path, origin=self.address, live=self.live)
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of the edition: its name, a text that changes with its content, and how to write it."""
+    """A file of the edition."""
 
-    name: str
-    depends_on: str
+    name: str  # path relative to the folder of the edition
+    depends_on: str  # a text that changes whenever the content may change; empty if it changes only with the code
     write: Write
 
 
 @dataclass(frozen=True)
 class Built:
+    """What a build has done. Files are given by name."""
+
     written: list[str]
     removed: list[str]
-    total: int
+    total: int  # number of files of the edition
 
 
 def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int, int], None] | None = None) -> Built:
@@ -84,18 +94,20 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     """
     out.mkdir(parents=True, exist_ok=True)
     manifest = out / MANIFEST
-    before = read_manifest(manifest)
-    code = _code_version() + repr((edition, board.links))
+    last_digests = read_manifest(manifest)
+    all_depend_on = _code_version() + repr((edition, board.links))
     files = {file.name: file for file in _files(board, edition)}
-    digests = {name: sha256((code + file.depends_on).encode()).hexdigest()[:16] for name, file in files.items()}
-    changed = [file for name, file in files.items() if before.get(name) != digests[name] or not (out / name).exists()]
-    # A build that is interrupted repeats what it has not finished.
-    kept = {name: digest if digests.get(name) == digest else "" for name, digest in before.items()}
-    replace_file(manifest, json.dumps(kept).encode())
+    digests = {name: _digest_of_text(all_depend_on + file.depends_on)[:16] for name, file in files.items()}
+    changed = [
+        file for name, file in files.items() if last_digests.get(name) != digests[name] or not (out / name).exists()
+    ]
+    # Forget the digests of files that will be written or removed: if this build is interrupted, the next one repeats that.
+    unchanged = {name: digest if digests.get(name) == digest else "" for name, digest in last_digests.items()}
+    replace_file(manifest, json.dumps(unchanged).encode())
     for done in _write_all(board, changed, out):
         if progress:
             progress(done, len(changed))
-    removed = [name for name in before if name not in files]
+    removed = [name for name in last_digests if name not in files]
     for name in removed:
         (out / name).unlink(missing_ok=True)
         with suppress(OSError):  # the folder has other files
@@ -105,7 +117,10 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
 
 
 def read_manifest(path: Path) -> dict[str, str]:
-    """Return what each file was written from at the last build. If that is not known, everything is written again."""
+    """Return the digest of what each file was written from at the last build, by name.
+
+    Return none if the manifest cannot be read; then everything is written again.
+    """
     try:
         return {str(name): str(digest) for name, digest in json.loads(path.read_bytes()).items()}
     except (OSError, ValueError, AttributeError):
@@ -113,20 +128,26 @@ def read_manifest(path: Path) -> dict[str, str]:
 
 
 def _write_all(board: LiveBoard, files: list[File], out: Path) -> Iterator[int]:
-    """Write the files, in several processes if there are many. Yield how many are written, now and then.
+    """Write the files, in several processes if there are many. Yield the number of files written so far, now and then.
 
-    Each process writes its share and ends, so that none is left waiting if this one is killed.
+    Each process is given its files when it starts and ends when they are written, so that none is left waiting for work if
+    this one is killed. Raises OSError if one of them fails.
     """
-    shares = max(1, min(core_count(), len(files) // MIN_SHARE))
-    if shares == 1:
+    process_count = max(1, min(core_count(), len(files) // MIN_FILES_PER_PROCESS))
+    if process_count == 1:
         with board.reading():
             for number, file in enumerate(files, 1):
                 _write(file, out)
                 yield number
         return
-    context = get_context("fork")  # what renders a page cannot be sent to another process, but is inherited
+    context = get_context(
+        "fork"
+    )  # the functions in `files` cannot be sent to another process, but a fork inherits them
     done = context.Value("i", 0)
-    processes = [context.Process(target=_write_share, args=(board, files[n::shares], out, done)) for n in range(shares)]
+    processes = []
+    for number in range(process_count):
+        share = files[number::process_count]
+        processes.append(context.Process(target=_write_share, args=(board, share, out, done)))
     for process in processes:
         process.start()
     for process in processes:
@@ -138,6 +159,7 @@ def _write_all(board: LiveBoard, files: list[File], out: Path) -> Iterator[int]:
 
 
 def _write_share(board: LiveBoard, files: list[File], out: Path, done: "Synchronized[int]") -> None:
+    """Write some of the files in a process of its own, and count them in `done`, which all processes share."""
     with board.reading():
         for file in files:
             _write(file, out)
@@ -153,79 +175,138 @@ def _write(file: File, out: Path) -> None:
         replace_file(path, content)
 
 
+class _Versions(NamedTuple):
+    """Texts that change with what files show."""
+
+    board: str  # everything that the tables show
+    queue: str  # the requests and the state of the workers
+    by_benchmark: dict[str, str]  # the table of a benchmark
+    by_model: dict[str, str]  # the page of a model
+
+
 def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
-    """Yield all files of the edition."""
+    """Yield all files of the edition, listed from one view, because a refresh may replace that of the board meanwhile."""
     view = board.view()
-    versions = {name: _rows_version(view, name, rows) for name, rows in view.boards.items()}
-    version = _digest([view.version, *versions.values()])
-    queue_version = _digest([view.queue[: queue.MAX_ROWS], board.workers.version])
-    model_versions = {name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()}
-    # Its pages link to those of models.
-    paths_of_facts = (lineage.PATH, register.PATH, *register.slug_pages())
-    facts_versions = dict.fromkeys(paths_of_facts, _digest(sorted(view.models_by_name)))
+    by_benchmark = {name: _rows_version(view, name, rows) for name, rows in view.boards.items()}
+    versions = _Versions(
+        board=_digest([view.version, *by_benchmark.values()]),
+        queue=_digest([view.queue[: queue.MAX_ROWS], board.workers.version]),
+        by_benchmark=by_benchmark,
+        by_model={name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()},
+    )
     overview_chart = overview_data(view.models)
-    today = datetime.now(UTC).date().isoformat()  # of the changes of the last seven days
     for language in get_args(Language):
-        at = partial(edition.at, language=language)
-        for path, page in pages().items():
-            if path != "compare":
-                others = {"": version + today, "queue": queue_version, **facts_versions}
-                depends_on = versions.get(path.removeprefix(explorer.FOLDER)) or others.get(path, version)
-                yield _page(board, page, at(path), depends_on)
-        yield File(page_file("submit", language), "", partial(_ascii, how_to_submit, board, at("submit")))
-        for row in view.queue[: queue.MAX_ROWS]:
-            yield _page(board, queue.REQUEST, at(queue.FOLDER + row.key), queue_version)
-        for name in view.rows_by_model:
-            yield _page(board, model.MODEL, at(model.FOLDER + name), model_versions[name])
-        if edition.address:
-            yield File(data_file("feed.xml", language), version, partial(feed, view, at("")))
-        for name, rows in view.boards.items():
-            if len(rows) > ROWS_PER_PAGE:
-                yield File(f"rows/{name}.{language}.html", versions[name], partial(_ascii, table_rows, board, at(name)))
-            for kind in charts_of(name):
-                axes = view.tables[name].axes if kind == "parts" else []
-                for axis in axes or [""]:
-                    file = data_file(f"charts/{name}/{kind}.json", language, axis)
-                    yield File(file, versions[name], partial(_figure, board, kind, name, language, axis))
-        if len(view.models) > FIRST_ROWS:
-            yield File(f"rows/overview.{language}.html", version, partial(_ascii, overview_rows, board, at("")))
-        overview = partial(figure_json, OVERVIEW, overview_chart, None, language)
-        yield File(data_file(f"charts/overview/{OVERVIEW}.json", language), version, overview)
-    yield File(f"charts/overview/{OVERVIEW}.csv", version, partial(rows_to_csv, overview_chart, COLUMNS[OVERVIEW]))
-    for name, rows in view.boards.items():
-        for suffix, (_, convert) in FORMATS.items():
-            yield File(f"boards/{name}.{suffix}", versions[name], partial(convert, rows, name))
-        for chart in charts_of(name):
-            yield File(f"charts/{name}/{chart}.csv", versions[name], partial(_chart_csv, board, chart, name))
-        for one in public_items(name):
-            for picture in one.pictures:
-                yield File(f"samples/{name}/{picture}", "", partial(public_file, name, picture))
-        for ranked in rows:
-            yield File(f"results/{ranked.row.key}.json", ranked.row.blob, partial(board.result_json, ranked.row.key))
-    yield File("unseen.csv", version, lambda: rows_to_csv(unseen_rows(view.unseen), UNSEEN_COLUMNS))
-    yield File("unseen.json", version, lambda: json.dumps(unseen_rows(view.unseen)).encode())
-    yield File("errata.json", version, lambda: json.dumps(errata_json(view.errata), ensure_ascii=False).encode())
-    yield File("lineage.json", "", LINEAGE.read_bytes)
-    for suffix, (_, write_numbers) in REGISTER_FORMATS.items():
-        yield File(f"register.{suffix}", "", partial(write_numbers, numbers()))
-        for slug, one_set in BY_SLUG.items():
-            rows_of_set = numbers_of_set(one_set.title)
-            yield File(f"register/{slug}.{suffix}", "", partial(write_numbers, rows_of_set))
-    record = partial(record_json, view.boards, view.retired, view.commitments, view.private_attempts)
-    yield File("record.json", version, lambda: json.dumps(record(), ensure_ascii=False).encode())
+        yield from _pages(board, view, edition, language, versions)
+        yield from _data_in_language(board, view, edition, language, versions, overview_chart)
+    yield File(
+        f"charts/overview/{OVERVIEW}.csv", versions.board, partial(rows_to_csv, overview_chart, COLUMNS[OVERVIEW])
+    )
+    yield from _files_of_benchmarks(board, view, versions)
+    yield from _files_of_record(view, versions.board)
+    yield from _files_of_facts()
     for language in get_args(Language):
-        yield File(data_file("cards/overview.png", language), version, partial(overview_card, view, language))
+        yield File(data_file("cards/overview.png", language), versions.board, partial(overview_card, view, language))
         for name in view.boards:
             write = partial(benchmark_card, view, name, language)
-            yield File(data_file(f"cards/{name}.png", language), versions[name], write)
-    for language in get_args(Language):
-        yield File(page_file("404", language), "", partial(_ascii, missing, board, edition.at("404", language)))
+            yield File(data_file(f"cards/{name}.png", language), versions.by_benchmark[name], write)
     for name in ASSETS:
         yield File(f"assets/{name}", "", asset_path(name).read_bytes)
     if edition.address:
-        yield File("sitemap.xml", version, partial(site_map, view, edition.at("", "ko")))
+        yield File("sitemap.xml", versions.board, partial(site_map, view, edition.at("", "ko")))
         robots = f"User-agent: *\nAllow: /\nSitemap: {edition.address}/sitemap.xml\n"
         yield File("robots.txt", "", robots.encode)
+
+
+def _pages(board: LiveBoard, view: View, edition: Edition, language: Language, versions: _Versions) -> Iterator[File]:
+    """Yield the pages in a language. The page /compare is left out, because it needs a server."""
+    at = partial(edition.at, language=language)
+    version_of_path = _versions_of_paths(view, versions)
+    for path, page in pages().items():
+        if path != "compare":
+            yield _page(board, page, at(path), version_of_path.get(path, versions.board))
+    yield File(page_file("submit", language), "", partial(_ascii, how_to_submit, board, at("submit")))
+    for row in view.queue[: queue.MAX_ROWS]:
+        yield _page(board, queue.REQUEST, at(queue.FOLDER + row.key), versions.queue)
+    for name in view.rows_by_model:
+        yield _page(board, model.MODEL, at(model.FOLDER + name), versions.by_model[name])
+    yield File(page_file("404", language), "", partial(_ascii, missing, board, at("404")))
+
+
+def _versions_of_paths(view: View, versions: _Versions) -> dict[str, str]:
+    """Return what the pages at fixed addresses depend on, by path. Pages that are not listed depend on all tables."""
+    today = datetime.now(UTC).date().isoformat()  # the overview shows the rank changes of the last seven days
+    # Pages of facts link to the pages of models.
+    models_with_a_page = _digest(sorted(view.models_by_name))
+    return {
+        "": versions.board + today,
+        "queue": versions.queue,
+        lineage.PATH: models_with_a_page,
+        register.PATH: models_with_a_page,
+        **dict.fromkeys(register.slug_pages(), models_with_a_page),
+        **versions.by_benchmark,
+        **{explorer.FOLDER + name: version for name, version in versions.by_benchmark.items()},
+    }
+
+
+def _data_in_language(
+    board: LiveBoard,
+    view: View,
+    edition: Edition,
+    language: Language,
+    versions: _Versions,
+    overview_chart: Data,
+) -> Iterator[File]:
+    """Yield what the pages in a language load later (whole tables, charts), and the feed."""
+    at = partial(edition.at, language=language)
+    if edition.address:
+        yield File(data_file("feed.xml", language), versions.board, partial(feed, view, at("")))
+    for name, rows in view.boards.items():
+        version = versions.by_benchmark[name]
+        if len(rows) > ROWS_PER_PAGE:
+            yield File(f"rows/{name}.{language}.html", version, partial(_ascii, table_rows, board, at(name)))
+        for kind in charts_of(name):
+            axes = view.tables[name].axes if kind == "parts" else []
+            for axis in axes or [""]:
+                file = data_file(f"charts/{name}/{kind}.json", language, axis)
+                yield File(file, version, partial(_figure, board, kind, name, language, axis))
+    if len(view.models) > FIRST_ROWS:
+        yield File(f"rows/overview.{language}.html", versions.board, partial(_ascii, overview_rows, board, at("")))
+    overview = partial(figure_json, OVERVIEW, overview_chart, None, language)
+    yield File(data_file(f"charts/overview/{OVERVIEW}.json", language), versions.board, overview)
+
+
+def _files_of_benchmarks(board: LiveBoard, view: View, versions: _Versions) -> Iterator[File]:
+    """Yield the downloads of each benchmark: its table, the data of its charts, pictures of samples, and results."""
+    for name, rows in view.boards.items():
+        version = versions.by_benchmark[name]
+        for suffix, (_, convert) in FORMATS.items():
+            yield File(f"boards/{name}.{suffix}", version, partial(convert, rows, name))
+        for chart in charts_of(name):
+            yield File(f"charts/{name}/{chart}.csv", version, partial(_chart_csv, board, chart, name))
+        for item in public_items(name):
+            for picture in item.pictures:
+                yield File(f"samples/{name}/{picture}", "", partial(public_file, name, picture))
+        for ranked in rows:
+            yield File(f"results/{ranked.row.key}.json", ranked.row.blob, partial(board.result_json, ranked.row.key))
+
+
+def _files_of_record(view: View, version: str) -> Iterator[File]:
+    """Yield the downloads of unseen sets, errata and the public record."""
+    record = partial(record_json, view.boards, view.retired, view.commitments, view.private_attempts)
+    yield File("unseen.csv", version, lambda: rows_to_csv(unseen_rows(view.unseen), UNSEEN_COLUMNS))
+    yield File("unseen.json", version, lambda: json.dumps(unseen_rows(view.unseen)).encode())
+    yield File("errata.json", version, lambda: json.dumps(errata_json(view.errata), ensure_ascii=False).encode())
+    yield File("record.json", version, lambda: json.dumps(record(), ensure_ascii=False).encode())
+
+
+def _files_of_facts() -> Iterator[File]:
+    """Yield the downloads of the lineage and of the register of published numbers."""
+    yield File("lineage.json", "", LINEAGE.read_bytes)
+    for suffix, (_, write_numbers) in REGISTER_FORMATS.items():
+        yield File(f"register.{suffix}", "", partial(write_numbers, numbers()))
+        for slug, published_set in BY_SLUG.items():
+            write = partial(write_numbers, numbers_of_set(published_set.title))
+            yield File(f"register/{slug}.{suffix}", "", write)
 
 
 def _rows_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
@@ -237,16 +318,16 @@ def _rows_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
 def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
     """Return a text that changes with what the page of a model shows.
 
-    Pages that are files leave out how many models there are and what the median is: these change with every result.
+    Pages that are files leave out how many models there are and what the median is, because these change with every result,
+    and so all pages would have to be written again.
     """
     own: list[object] = []
     for r in rows:
         row = r.row
         same_size = view.standings.of(r).same_size if r.rank else None
-        rival = (same_size.row.model, same_size.row.score) if same_size else None
-        best = view.tables[row.benchmark].best_of_parts(row.split, row.headline)
+        rows_of_base = view.rows_by_model.get(row.base_model or "", ())
         own.append(
-            (
+            [
                 row.blob,
                 row.attempt,
                 row.asked_before,
@@ -257,24 +338,25 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
                 r.best,
                 r.worst,
                 r.tie,
-                rival,
-                best,
-            )
+                (same_size.row.model, same_size.row.score) if same_size else None,
+                view.tables[row.benchmark].best_of_parts(row.split, row.headline),
+                [base.row.blob for base in rows_of_base],
+            ]
         )
-        own += [base.row.blob for base in view.rows_by_model.get(row.base_model or "", ())]
     places = view.overall_places.get(name, {}).values()
     overall = [(place.rank, place.best, place.worst, place.benchmarks) for place in places]
     relatives = view.standings.relatives(name)
-    listed = [name for name in relatives.ancestors if name in view.models_by_name]
-    return _digest([own, overall, relatives, listed, view.unseen_by_model.get(name)])
+    listed_ancestors = [ancestor for ancestor in relatives.ancestors if ancestor in view.models_by_name]
+    return _digest([own, overall, relatives, listed_ancestors, view.unseen_by_model.get(name)])
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:
+    """Return the file of a page."""
     return File(page_file(here.path, here.language), depends_on, partial(_ascii, page.write, board, here, depends_on))
 
 
 def _ascii(write: Callable[..., str | None], *args: object) -> bytes | None:
-    """Return a page with all other characters as references.
+    """Return the page that `write` returns as ASCII, with other characters as references (한 -> &#54620;).
 
     A static Space inserts a script into pages, and was seen to break characters of several bytes.
     """
@@ -283,16 +365,22 @@ def _ascii(write: Callable[..., str | None], *args: object) -> bytes | None:
 
 
 def _figure(board: LiveBoard, kind: Kind, name: str, language: Language, axis: str) -> bytes:
+    """Return a chart of a benchmark as JSON for plotly.js."""
     data = chart_data(kind, board.view().boards[name], axis)
     return figure_json(kind, data, BENCHMARKS[name], language)
 
 
 def _chart_csv(board: LiveBoard, kind: Kind, name: str) -> bytes:
+    """Return the data of a chart of a benchmark as CSV."""
     return rows_to_csv(chart_data(kind, board.view().boards[name]), COLUMNS[kind])
 
 
 def _digest(values: object) -> str:
-    return sha256(repr(values).encode()).hexdigest()
+    return _digest_of_text(repr(values))
+
+
+def _digest_of_text(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def _code_version() -> str:
