@@ -1,6 +1,11 @@
-"""The program `hannun`: serve the board, evaluate models, look after the queue and the stores.
+"""The program `hannun`: serve the board, evaluate models, maintain the queue and the stores.
 
-Without arguments, `python app.py` serves the board and, by default, runs the worker, as in a Space. Settings: docs/configuration.md.
+This file is the entry point of the installed command `hannun`, of `python app.py` in a Space, and of `python -m evaluator`,
+`python -m submissions` and `python -m leaderboard`, which have the same commands. Without arguments, `python app.py` serves the
+board and, by default, runs the worker. Settings: docs/configuration.md.
+
+Each package declares its command lines in `arguments.py`, which imports almost nothing, and carries them out in a module that is
+imported when a command runs (`dispatch.py`; for the static edition, `leaderboard/edition/command.py`).
 """
 
 import argparse
@@ -10,24 +15,25 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evaluator.benchmarks import BENCHMARKS  # only names are read until a command runs
-from evaluator.commands import arguments as evaluating
-from leaderboard.edition import arguments as publishing
-from submissions.commands import arguments as managing
+from evaluator.commands import arguments as evaluator_arguments
+from leaderboard.edition import arguments as edition_arguments
+from submissions.commands import arguments as submissions_arguments
 from submissions.config.garbage_collection import no_garbage_collection
 
 if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # not subscriptable at run time
+
     from submissions.config.settings import Settings
 
-Run = Callable[[argparse.Namespace], int]
+Run = Callable[[argparse.Namespace], int]  # carries out a command and returns the exit code
 
-# Gradio reads these when it is imported.
+# Gradio reads these variables when it is imported. Without the second one it computes statistics of all events after each.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-os.environ.setdefault(
-    "GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000"
-)  # else Gradio computes statistics of all events after each event
+os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,29 +51,28 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hannun", description="The leaderboard for Korean vision-language models.")
     parser.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("serve", help="serve the board, and by default run the worker")
-    _mark(commands, serve)
-    managing.add_commands(commands, BENCHMARKS)
-    _mark(commands, _manage, uses_store=True)
-    evaluating.add_doctor(commands)
-    _mark(commands, _evaluate, uses_store=True)
-    evaluating.add_commands(commands)
-    _mark(commands, _evaluate)
-    publishing.add_commands(commands)
-    _mark(commands, _build)
+    serving = commands.add_parser("serve", help="serve the board, and by default run the worker")
+    serving.set_defaults(run=serve, uses_store=False)
+    add_management = partial(submissions_arguments.add_commands, benchmarks=BENCHMARKS)
+    _add_commands(commands, add_management, _manage, uses_store=True)
+    _add_commands(commands, evaluator_arguments.add_doctor, _evaluate, uses_store=True)
+    _add_commands(commands, evaluator_arguments.add_commands, _evaluate)
+    _add_commands(commands, edition_arguments.add_commands, _build)
     return parser
 
 
-def _mark(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", run: Run, *, uses_store: bool = False
+def _add_commands(
+    commands: "Commands", add: "Callable[[Commands], None]", run: Run, *, uses_store: bool = False
 ) -> None:
-    """Say what carries out the commands that nothing carries out yet, and whether --store is for them."""
-    for command in commands.choices.values():
-        if command.get_default("run") is None:
+    """Add the commands that `add` declares. `run` carries them out, and `uses_store` is whether they accept `--store`."""
+    names_before = set(commands.choices)
+    add(commands)
+    for name, command in commands.choices.items():
+        if name not in names_before:
             command.set_defaults(run=run, uses_store=uses_store)
 
 
-# The commands are imported late, because that is slow, and --help needs none of them.
+# The functions below import what they run when they are called: it takes seconds, and `--help` needs none of it.
 
 
 def _build(args: argparse.Namespace) -> int:
@@ -90,20 +95,20 @@ def _manage(args: argparse.Namespace) -> int:
 
 
 def serve(_: argparse.Namespace) -> int:
-    """Serve, and end the process."""
+    """Serve the board, and end the process without waiting for threads that wait for an unresponsive Hub."""
     code = serve_board()
     logging.shutdown()
-    os._exit(code)  # do not wait for threads that wait for an unresponsive Hub
+    os._exit(code)
 
 
 def serve_board() -> int:
-    """Serve until the process is told to stop, and return the exit code."""
+    """Serve until the process receives a signal to stop. Return the exit code: 2 if a setting, the store or the sandbox fails."""
     from evaluator.core.errors import SandboxError
     from submissions.config.logs import log_safely
     from submissions.config.settings import load_settings
     from submissions.texts.errors import SettingsError, StoreError
 
-    gc.set_threshold(50_000)  # a view of the board has many objects, none of which is garbage
+    gc.set_threshold(50_000)  # Python's default is 700. A view of the board has many objects, none of them garbage
     try:
         with no_garbage_collection():
             settings = load_settings(BENCHMARKS)
@@ -119,7 +124,7 @@ def serve_board() -> int:
     except (SettingsError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
-    # uvicorn raises SIGTERM again after it has stopped. As an interrupt, this still lets the worker be stopped.
+    # uvicorn raises SIGTERM again after it has stopped. Handled as KeyboardInterrupt, it lets `finally` stop the worker.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         serve_app(app, settings)
