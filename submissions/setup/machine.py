@@ -1,4 +1,8 @@
-"""Set up a machine: a folder with everything that `docker compose up` and systemd need."""
+"""Set up a machine: plan a folder with everything that `docker compose up` and systemd need.
+
+`hannun init --machine FOLDER` (`submissions/commands/init.py`) shows the plan and carries it out. The files are rendered from
+`assets/deploy`. Setting up again updates the files, but never replaces one that the operator has changed by hand.
+"""
 
 import errno
 import hashlib
@@ -9,6 +13,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,35 +29,38 @@ from submissions.setup.plan import Plan, Step
 from submissions.texts.errors import SettingsError
 
 TEMPLATES = ROOT / "assets/deploy"
-CONTAINER_USER = 1000  # of both images
+CONTAINER_USER = 1000  # the user and group id of both images, which must be able to write the folders
 MIN_COMPOSE = (2, 0)  # version 1 cannot pass `systempaths=unconfined` on
 BUILDKIT_COMPOSE = (2, 16)  # the first version that builds with BuildKit by default
 BASE_IMAGE = "python:3.11-slim"
 PROXY_IMAGE = "nginx:stable"
 MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
 CPU_TORCH = "torch==2.13.0+cpu"
+# The files in `assets/deploy`: copied as they are, or rendered from `NAME.jinja`.
 COPIED = ("seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
 RENDERED = ("compose.yaml", "hannun.env", "prometheus.yml", "hannun.service", "hannun-backup.service")
-TOGETHER = ("compose.yaml", "nginx.conf")  # the ports of one are those of the other
-WRITTEN = ".written.json"
-OPTIONS = ".options.json"
-REMEMBERED = ("port", "board_port", "host", "gpu", "space", "static")  # fields of Machine
+TOGETHER = ("compose.yaml", "nginx.conf")  # name the same ports, so one is not updated without the other
+HASHES_FILE = ".written.json"  # the SHA-256 of each file as it was written last, by name
+OPTIONS_FILE = ".options.json"  # the options of `hannun init`, by field of Machine
+REMEMBERED_OPTIONS = ("port", "board_port", "host", "gpu", "space", "static")
 FOLDERS = ("backups", "certificates")
-IPV6 = Path("/proc/net/if_inet6")  # nginx does not start if it shall listen on what the kernel does not have
-HOST = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
+IPV6 = Path(
+    "/proc/net/if_inet6"
+)  # exists if the kernel has IPv6; without it, nginx fails to start if it listens on [::]
+HOST_PATTERN = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"  # board.example.org
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the files for a machine depend on."""
+    """What the files for a machine depend on: the options of `hannun init`, and the stores of a Space."""
 
     folder: Path
-    port: int = 8080  # of the proxy
-    board_port: int = 7860  # on loopback
+    port: int = 8080  # that the proxy listens on
+    board_port: int = 7860  # that the board listens on, on loopback
     host: str | None = None  # public name; None: the proxy listens on loopback only
     gpu: bool = False
-    space: str | None = None  # the board in a Space, to which this machine is the worker
-    static: bool = False  # whether that Space is static
+    space: str | None = None  # the Space that has the board, `ORG/NAME`; this machine is then only its worker
+    static: bool = False  # whether that Space has files only, which this worker writes
     store: str = "/data/store.git"
     private_store: str = "/data/private"
     base: str = BASE_IMAGE
@@ -64,14 +72,14 @@ class Machine:
 
     @property
     def ports(self) -> list[int]:
-        """The ports of this machine that the containers will listen on."""
+        """The ports of this machine that the containers will listen on; 443 is the proxy's, for a public host."""
         if not self.runs_board:
             return []
         return [self.board_port, self.port, *([443] if self.host else [])]
 
 
 def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
-    """Return the files and folders that are missing, for this machine (`runs_here`) or for another one.
+    """Return the files and folders that are missing or outdated, for this machine (`runs_here`) or for another one.
 
     Raises SettingsError if they cannot be created, or if a port is in use on the machine that they are for.
     """
@@ -79,39 +87,52 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
     if runs_here:
         _check_ports(machine)
     folder = machine.folder.resolve()
-    steps: list[Step] = []
-    kept: list[str] = []
-    written = _written(folder)
-    files = _files(replace(machine, folder=folder))
-    changed = {name for name, content in files.items() if _changed_by_hand(folder / name, content, written.get(name))}
+    plan = Plan(steps=[], kept=[])
+    _plan_files(folder, _files(replace(machine, folder=folder)), plan)
+    for name in FOLDERS:
+        path = folder / name
+        has_owner = os.geteuid() != 0 or (path.exists() and path.stat().st_uid == CONTAINER_USER)
+        if path.exists() and has_owner:
+            plan.kept.append(str(path))
+        else:  # an earlier run may have been killed before the folder got its owner
+            plan.steps.append(Step(f"make {path}", partial(_make_folder, path)))
+    if plan.steps and remembered_options(folder) != _options(machine):
+        remember = partial(_remember_options, folder, machine)
+        plan.steps.append(Step(f"remember the options in {folder / OPTIONS_FILE}", remember))
+    return plan
+
+
+def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
+    """Add to the plan what happens to each file. `files` maps names to the contents that this version would write.
+
+    A file that is missing is written, and one with the content of an earlier run is updated. A file that the operator has
+    changed by hand is never replaced: the new content is written beside it as `NAME.new`, once for each content. The files
+    in TOGETHER are only updated if none of them was changed by hand.
+    """
+    hashes = _written_hashes(folder)
+    by_hand = [name for name, content in files.items() if _is_changed_by_hand(folder / name, content, hashes.get(name))]
+    together_by_hand = [name for name in TOGETHER if name in by_hand]
     for name, content in files.items():
         path = folder / name
         present = path.read_text(encoding="utf-8") if path.exists() else None
+        causes = [name] if name in by_hand else []  # the files that were changed by hand, for which this one is kept
+        if not causes and name in TOGETHER:
+            causes = together_by_hand
         if present == content:
-            kept.append(str(path))
+            plan.kept.append(str(path))
         elif present is None:
-            steps.append(Step(f"write {path}", partial(_write, path, content)))
-        elif name not in changed and not (name in TOGETHER and changed & {*TOGETHER}):
-            steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif written.get(name) == _digest(content):
-            kept.append(f"{path}, as it was changed by hand")
+            plan.steps.append(Step(f"write {path}", partial(_write, path, content)))
+        elif not causes:
+            plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
+        elif hashes.get(name) == _digest(content):  # an earlier run has written this content as a proposal
+            plan.kept.append(f"{path}, as it was changed by hand")
         else:
-            by_hand = name if name in changed else " and ".join(one for one in TOGETHER if one in changed)
-            why = f"{by_hand} was changed by hand, so take over yourself what is new"
-            steps.append(Step(f"write {_proposal(path)}: {why}", partial(_propose, path, content)))
-    for name in FOLDERS:
-        path = folder / name
-        if path.exists() and (os.geteuid() != 0 or path.stat().st_uid == CONTAINER_USER):
-            kept.append(str(path))
-        else:  # an earlier run may have been killed before the folder got its owner
-            steps.append(Step(f"make {path}", partial(_make_folder, path)))
-    if steps and remembered_options(folder) != _options(machine):
-        steps.append(Step(f"remember the options in {folder / OPTIONS}", partial(_remember, folder, machine)))
-    return Plan(steps, kept)
+            why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
+            plan.steps.append(Step(f"write {_proposal(path)}: {why}", partial(_write_proposal, path, content)))
 
 
-def _changed_by_hand(path: Path, content: str, written: str | None) -> bool:
-    """Return whether a file has neither its new content nor the one that was written last, which has the hash `written`.
+def _is_changed_by_hand(path: Path, content: str, written_hash: str | None) -> bool:
+    """Return whether a file has neither its new content nor the one that was written last, whose hash is `written_hash`.
 
     Raises SettingsError for a folder.
     """
@@ -120,24 +141,24 @@ def _changed_by_hand(path: Path, content: str, written: str | None) -> bool:
     if not path.exists():
         return False
     present = path.read_text(encoding="utf-8")
-    return present != content and _digest(present) != written
+    return present != content and _digest(present) != written_hash
 
 
 def remembered_options(folder: Path) -> dict[str, Any]:
     """Return the options that the folder was set up with, so that a later run need not repeat them."""
-    return _read_json(folder / OPTIONS)
+    return _read_json(folder / OPTIONS_FILE)
 
 
 def _options(machine: Machine) -> dict[str, Any]:
-    return {name: getattr(machine, name) for name in REMEMBERED}
+    return {name: getattr(machine, name) for name in REMEMBERED_OPTIONS}
 
 
-def _remember(folder: Path, machine: Machine) -> None:
-    _replace(folder / OPTIONS, json.dumps(_options(machine), indent=2) + "\n")
+def _remember_options(folder: Path, machine: Machine) -> None:
+    _replace_file(folder / OPTIONS_FILE, json.dumps(_options(machine), indent=2) + "\n")
 
 
 def next_steps(machine: Machine) -> list[str]:
-    """Return what an operator does after the files are written."""
+    """Return what an operator does after the files are written: a command or an instruction a line, in order."""
     folder = machine.folder.resolve()
     compose = f"docker compose --project-directory {shlex.quote(str(folder))}"
     lines = [f"{compose} up -d --build"]
@@ -159,7 +180,7 @@ def next_steps(machine: Machine) -> list[str]:
 
 
 def _files(machine: Machine) -> dict[str, str]:
-    """Return the content of all files by their names."""
+    """Return the contents of all files by their names."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
@@ -171,7 +192,7 @@ def _files(machine: Machine) -> dict[str, str]:
         "board_port": machine.board_port,
         "base": machine.base,
         "commit": git_hash() or "",
-        "folder": str(machine.folder).replace("%", "%%"),  # in systemd's units
+        "folder": str(machine.folder).replace("%", "%%"),  # systemd's units read "%" as the start of a specifier
         "gpu": machine.gpu,
         "host": machine.host,
         "ipv6": IPV6.exists(),
@@ -183,32 +204,38 @@ def _files(machine: Machine) -> dict[str, str]:
         "space": machine.space,
         "static": machine.static,
         "store": machine.store,
-        "torch": "" if machine.gpu else CPU_TORCH,
+        "torch": "" if machine.gpu else CPU_TORCH,  # empty: the version in requirements, which runs on GPUs
         "upstream": f"127.0.0.1:{machine.board_port}",
         "worker_memory": f"{max(1, int(MEMORY_SHARE * memory_bytes() / 2**30))}g",
     }
     files: dict[str, str] = {}
     if machine.runs_board:
         files["nginx.conf"] = environment.get_template("nginx.conf.jinja").render(values)
+        # In compose.yaml, so that Compose starts the proxy again after a change of its configuration.
         values["nginx_digest"] = _digest(files["nginx.conf"])[:12]
     files |= {name: environment.get_template(f"{name}.jinja").render(values) for name in RENDERED}
     files |= {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
-    # Under its own name it would hide the templates themselves from git.
+    # The template has no dot in its name, or git would apply it to the folder of templates.
     files[".gitignore"] = (TEMPLATES / "gitignore").read_text(encoding="utf-8")
     return files
 
 
 def _project(folder: Path) -> str:
-    """Return Compose's name for a folder's containers and volumes, which no other folder has. A name that is in use stays."""
+    """Return Compose's name for the containers and volumes of a folder, such as "board-3f1c9a".
+
+    It contains a hash of the path, so that two folders with one name do not share volumes. A folder that has a compose.yaml
+    already keeps the name in it, even after it was moved.
+    """
     with suppress(OSError):
         if used := re.search(r"^name: (\S+)$", (folder / "compose.yaml").read_text(encoding="utf-8"), re.MULTILINE):
             return used[1]
-    name = re.sub("[^a-z0-9_-]", "", folder.name.lower()).lstrip("_-")
+    name = re.sub("[^a-z0-9_-]", "", folder.name.lower()).lstrip("_-")  # the characters that Compose allows
     return f"{name or 'hannun'}-{_digest(str(folder))[:6]}"
 
 
 def _check(machine: Machine) -> None:
-    if machine.host and not re.fullmatch(HOST, machine.host):
+    """Raise SettingsError if the host, the ports or the folder cannot be used."""
+    if machine.host and not re.fullmatch(HOST_PATTERN, machine.host):
         raise SettingsError(f"--host {machine.host}: name the host only, such as board.example.org")
     if len({*machine.ports}) < len(machine.ports):
         raise SettingsError(f"the ports {', '.join(map(str, machine.ports))} must differ")
@@ -221,6 +248,7 @@ def _check(machine: Machine) -> None:
 
 
 def _check_ports(machine: Machine) -> None:
+    """Raise SettingsError if another program uses a port, unless the folder was set up before."""
     if (machine.folder.resolve() / "compose.yaml").exists():
         return  # the containers may be running, and use the ports
     for port in machine.ports:
@@ -254,11 +282,15 @@ def _version(*command: str) -> tuple[int, int] | None:
 
 def is_in_use(port: int) -> bool:
     """Return whether a program of this machine listens at a port, by IPv4 or IPv6."""
-    return any(_is_bound(*place, port) for place in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")))
+    return _is_bound(socket.AF_INET, "127.0.0.1", port) or _is_bound(socket.AF_INET6, "::1", port)
 
 
 def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
-    with suppress(PermissionError), socket.socket(family) as probe:  # ports below 1024, which Docker may use
+    """Return whether a port of an address is in use. A port that this user may not bind counts as free.
+
+    Ports below 1024 are such: Docker, which runs as root, may use them.
+    """
+    with suppress(PermissionError), socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address, port))
@@ -268,28 +300,32 @@ def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
 
 
 def _write(path: Path, content: str) -> None:
-    """Write a file, and remember what was written."""
-    _replace(path, content)
-    _remember_content(path, content)
+    """Write a file, and remember the hash of what was written."""
+    _replace_file(path, content)
+    _remember_hash(path, content)
 
 
-def _remember_content(path: Path, content: str) -> None:
-    written = _written(path.parent) | {path.name: _digest(content)}
-    _replace(path.parent / WRITTEN, json.dumps(written, indent=2) + "\n")
+def _remember_hash(path: Path, content: str) -> None:
+    hashes = _written_hashes(path.parent) | {path.name: _digest(content)}
+    _replace_file(path.parent / HASHES_FILE, json.dumps(hashes, indent=2) + "\n")
 
 
 def _proposal(path: Path) -> Path:
+    """Return where the new content of a file that was changed by hand is written: `compose.yaml.new`."""
     return path.with_name(f"{path.name}.new")
 
 
-def _propose(path: Path, content: str) -> None:
-    """Write what a file that was changed by hand would contain beside it. It is said once for each content."""
-    _replace(_proposal(path), content)
-    _remember_content(path, content)
+def _write_proposal(path: Path, content: str) -> None:
+    """Write what a file that was changed by hand would contain beside it.
+
+    Its hash is remembered as that of the file itself, so that the same content is proposed only once.
+    """
+    _replace_file(_proposal(path), content)
+    _remember_hash(path, content)
 
 
-def _replace(path: Path, content: str) -> None:
-    """Write a file as a whole, so that an interrupted set-up leaves no half of one. Raises OSError that names the file."""
+def _replace_file(path: Path, content: str) -> None:
+    """Write a file atomically, so that an interrupted set-up leaves no incomplete file. Raises OSError that names the file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for leftover in path.parent.glob(f".{path.name}.*.partial"):
@@ -298,13 +334,13 @@ def _replace(path: Path, content: str) -> None:
         partial_file.write_text(content, encoding="utf-8")
         partial_file.replace(path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk names none
+        error.filename = error.filename or str(path)  # the error of a full disk names no file
         raise
 
 
-def _written(folder: Path) -> dict[str, str]:
+def _written_hashes(folder: Path) -> dict[str, str]:
     """Return the hash of each file as it was written last. A file with another content was changed by hand."""
-    return _read_json(folder / WRITTEN)
+    return _read_json(folder / HASHES_FILE)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -317,10 +353,12 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _digest(content: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _make_folder(path: Path) -> None:
+    """Create a folder that the containers can write. Only root can give it to their user."""
     path.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
         os.chown(path, CONTAINER_USER, CONTAINER_USER)
