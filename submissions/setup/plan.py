@@ -1,16 +1,19 @@
-"""A plan: what a set-up would do, shown before it is done, and done again without effect."""
+"""A plan: what a set-up would do. It is shown before it is carried out.
+
+A plan has only the steps that are missing, so planning again after they were carried out finds nothing to do.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-Echo = Callable[[str], None]
+Echo = Callable[[str], None]  # prints a line
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to create or change. `call` names what does it, as `--dry-run` prints it."""
+    """One thing to create or change."""
 
-    call: str
+    call: str  # what `--dry-run` prints: the call of HfApi, or a sentence such as "write PATH"
     run: Callable[[], object]
 
 
