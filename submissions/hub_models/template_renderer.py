@@ -1,8 +1,16 @@
 """Render chat templates in a child process with limits on time, memory and output.
 
-Templates are untrusted programs. `python -m submissions.hub_models.template_renderer` reads JSON lines: first a template,
-then batches of conversations. It writes one line for each batch. It renders in Jinja's sandbox, in the same way as
-`render_jinja_template` in transformers (a test compares the two), so the submission check and the engine see the same text.
+A chat template is a Jinja program that anybody may have written. The submission check renders it with a test question, and the
+evaluator's chat engine renders the prompts of an evaluation; both use `TemplateRenderer`, so they see the same text.
+
+The first half of this file runs in the parent: it starts the child, sends it work and ends it if a limit is exceeded. The second
+half runs in the child, `python -m submissions.hub_models.template_renderer`, and renders in Jinja's sandbox in the same way as
+`render_jinja_template` in transformers (a test compares the two). They exchange JSON lines:
+
+    parent → child   {"template": "…", "variables": {"bos_token": "<s>"}}
+    child → parent   "ready"
+    parent → child   {"conversations": […], "add_generation_prompt": true, "switches": {"enable_thinking": false}}
+    child → parent   ["<s>user …"], a prompt for each conversation, or "TemplateError: …", a text if it failed
 """
 
 import ctypes
@@ -30,26 +38,28 @@ from submissions.config.paths import ROOT
 from submissions.texts.errors import TemplateError, TemplateProcessError
 
 RENDER_SECONDS = 10.0  # for one batch
-END_SECONDS = 5.0  # between the end of its output and that of the child process
+END_SECONDS = 5.0  # for the child process to end after it has closed its output
 START_SECONDS = 120.0  # for the child process to import its libraries
-MAX_MEMORY = 2**30  # bytes
+MAX_MEMORY = 2**30  # bytes of the child process
 MAX_ADDED_CHARS = 100_000  # that a template may add to a conversation
+BYTES_PER_CHAR = 8  # at most, generously: JSON writes a character beyond ASCII as \uXXXX, six bytes
 FIXED_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that print the date, so that prompts never change
 
-Conversation = Sequence[Mapping[str, Any]]
-Isolate = Callable[[Sequence[str], Mapping[str, str]], list[str]]
+Conversation = Sequence[Mapping[str, Any]]  # messages with "role" and "content"
+Isolate = Callable[[Sequence[str], Mapping[str, str]], list[str]]  # (command, environment) → command in a sandbox
+# Environment variables that the child process gets: what Python needs to start, and no token.
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH")
-KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # exit codes of the process, and of the sandbox that it ran in
-PR_SET_NO_NEW_PRIVS = 38  # see prctl(2)
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # exit codes of a killed process, and of bubblewrap around one
+PR_SET_NO_NEW_PRIVS = 38  # prctl(2): no program that this process starts gets more privileges
 
 
 def not_isolated(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """Return the command itself."""
+    """Return the command itself: the default of a renderer outside of a sandbox."""
     return list(command)
 
 
 class TemplateRenderer:
-    """Render one chat template in a child process."""
+    """Renders one chat template in a child process. Threads may share it. `close` ends the process."""
 
     def __init__(
         self,
@@ -78,7 +88,9 @@ class TemplateRenderer:
         )
         self._lock = threading.Lock()
         self._ready = False
-        self._fault: TemplateError | None = None  # of the template, for which the process was ended
+        self._fault: TemplateError | None = (
+            None  # the error for which the process was ended; every later call raises it
+        )
         self._seconds_left = seconds
         self._setup = {"template": template, "variables": dict(variables)}
 
@@ -88,14 +100,14 @@ class TemplateRenderer:
         `switches` are further variables that the template may read. Raises TemplateError if the template fails, takes too
         long or writes too much, TemplateProcessError if the process could not start or was killed.
         """
-        return self._render(conversations, True, switches)
+        return self._render(conversations, switches, add_generation_prompt=True)
 
     def render_whole(self, conversation: Conversation) -> str:
-        """Render a conversation that ends with an answer, without a generation prompt. Raises TemplateError too."""
-        return self._render([conversation], False, {})[0]
+        """Render a conversation that ends with an answer, without a generation prompt. Raises the errors of `render`."""
+        return self._render([conversation], {}, add_generation_prompt=False)[0]
 
     def _render(
-        self, conversations: Sequence[Conversation], add_generation_prompt: bool, switches: Mapping[str, Any]
+        self, conversations: Sequence[Conversation], switches: Mapping[str, Any], *, add_generation_prompt: bool
     ) -> list[str]:
         with self._lock:
             if self._fault:
@@ -109,13 +121,11 @@ class TemplateRenderer:
                 "add_generation_prompt": add_generation_prompt,
                 "switches": dict(switches),
             }
-            sent = self._write(message)
+            sent_bytes = self._write(message)
             started = time.monotonic()
             limit = min(RENDER_SECONDS, self._seconds_left)
-            max_added_bytes = (
-                8 * MAX_ADDED_CHARS * len(conversations)
-            )  # escaped as JSON, a character takes several bytes
-            reply = self._read(limit, 8 * sent + max_added_bytes)
+            max_chars = sent_bytes + MAX_ADDED_CHARS * len(conversations)
+            reply = self._read(limit, BYTES_PER_CHAR * max_chars)
             self._seconds_left -= time.monotonic() - started
         if isinstance(reply, str):  # the error, instead of the list of prompts
             raise TemplateError(reply)
@@ -132,13 +142,14 @@ class TemplateRenderer:
         self._child.wait()
 
     def _write(self, message: Any) -> int:
+        """Send a message to the child process, and return its length in bytes."""
         line = json.dumps(message).encode() + b"\n"
         assert self._child.stdin
         try:
             self._child.stdin.write(line)
             self._child.stdin.flush()
         except BrokenPipeError:
-            raise self._ended("ended its process", by_itself=True) from None
+            raise self._end("ended its process", by_itself=True) from None
         return len(line)
 
     def _read(self, seconds: float, max_bytes: int) -> Any:
@@ -154,19 +165,21 @@ class TemplateRenderer:
         while not received.endswith(b"\n"):
             ready, _, _ = select.select([file], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise self._ended("does not end")
+                raise self._end("does not end")
             piece = os.read(file, 2**20)
             if not piece:
-                raise self._ended("ended its process", by_itself=True)
+                raise self._end("ended its process", by_itself=True)
             received += piece
             if len(received) > max_bytes:
-                raise self._ended("writes too much")
+                raise self._end("writes too much")
         return json.loads(received)
 
-    def _ended(self, what: str, *, by_itself: bool = False) -> TemplateError | TemplateProcessError:
-        """End the process and return the error. `what` is what the template does, `by_itself` whether its output has ended.
+    def _end(self, fault: str, *, by_itself: bool = False) -> TemplateError | TemplateProcessError:
+        """End the process and return the error to raise.
 
-        A process that could not start or was killed is not an error of the template.
+        `fault` is what the template does wrong, such as "writes too much". `by_itself` is whether the process has closed its
+        output. If it could not start or was killed, that is not an error of the template: the error is then a
+        TemplateProcessError, and a later call may try again.
         """
         status = None
         if by_itself:
@@ -177,20 +190,25 @@ class TemplateRenderer:
             return TemplateProcessError(
                 "the process that renders the chat template could not start or was killed, as when memory runs out"
             )
-        self._fault = TemplateError(f"the chat template {what}")
+        self._fault = TemplateError(f"the chat template {fault}")
         return self._fault
 
 
-def default_template(named: Any) -> str | None:
-    """Return the template to use, or None if there is none.
+def default_template(setting: Any) -> str | None:
+    """Return the template to use of a setting `chat_template`, or None if there is none.
 
-    `named` is a template, a mapping of several by name, or the list of them that tokenizers save.
+    The setting is a template, several by name (`{"default": "…", "tool_use": "…"}`), or the list of them that tokenizers save
+    (`[{"name": "default", "template": "…"}]`). Of several, it is the one that is named "default", or else the first.
     """
-    if isinstance(named, list):
-        named = {t.get("name"): t.get("template") for t in named if isinstance(t, dict)}
-    if isinstance(named, Mapping):
-        named = named.get("default") or next(iter(named.values()), None)
-    return named if isinstance(named, str) and named else None
+    template = setting
+    if isinstance(template, list):
+        template = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
+    if isinstance(template, Mapping):
+        template = template.get("default") or next(iter(template.values()), None)
+    return template if isinstance(template, str) and template else None
+
+
+# What follows runs in the child process. `environment` also parses templates in the parent, without rendering them.
 
 
 class _GenerationTag(jinja2.ext.Extension):
@@ -219,7 +237,7 @@ class _PlainNamespace(Namespace):
 
 
 class _PlainDict:
-    """Behave like `dict` in a template without giving access to the type."""
+    """Behaves like `dict` in a template without giving access to the type, from which a template could reach others."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
         return dict(*args, **kwargs)
@@ -229,12 +247,13 @@ class _PlainDict:
 
 
 def _check_name(name: Any) -> None:
+    """Raise SecurityError for a name that may reach Python's internals, such as `__class__`."""
     if isinstance(name, str) and name.startswith("_"):
         raise jinja2.exceptions.SecurityError(f"a namespace does not accept the name {name!r}")
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """Return a Jinja environment with the functions and filters that chat templates expect."""
+    """Return a sandboxed Jinja environment with the functions and filters that transformers gives to chat templates."""
 
     def raise_exception(message: str) -> None:
         raise jinja2.exceptions.TemplateError(message)
@@ -257,37 +276,44 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 
 def main() -> int:
-    """Render the conversations that arrive on stdin."""
+    """Render the conversations that arrive on stdin, until it is closed. The module's docstring has the messages."""
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes to pipes only
     ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     setup = json.loads(sys.stdin.readline())
-    template, fault = None, ""
+    template: jinja2.Template | None = None
+    compile_error: str | None = None
     _reply("ready")
     for line in sys.stdin:
         batch = json.loads(line)
-        max_chars = len(line) + MAX_ADDED_CHARS
         # Compile within the time limit of the first batch, because Jinja evaluates constants while it compiles.
-        if template is None and not fault:
+        if template is None and compile_error is None:
             try:
                 template = environment().from_string(setup["template"])
             except Exception as error:
-                fault = _error_line(error)
+                compile_error = _error_line(error)
         if template is None:
-            _reply(fault)
+            _reply(compile_error)
             continue
-        # Define the variables that the model family's own code may pass, as None.
-        variables = {"tools": None, "documents": None, **setup["variables"], **batch["switches"]}
         try:
-            rendered = [
-                template.render(messages=messages, add_generation_prompt=batch["add_generation_prompt"], **variables)
-                for messages in batch["conversations"]
-            ]
-            longest = max(map(len, rendered), default=0)
-            _reply(rendered if longest <= max_chars else f"the chat template writes {longest:,} characters")
+            _reply(_rendered_batch(template, setup["variables"], batch, max_chars=len(line) + MAX_ADDED_CHARS))
         except Exception as error:  # any error here is an error of the template
             _reply(_error_line(error))
     return 0
+
+
+def _rendered_batch(
+    template: jinja2.Template, special_tokens: Mapping[str, str], batch: Mapping[str, Any], max_chars: int
+) -> list[str] | str:
+    """Return the prompt for each conversation of a batch, or the error if one has more than `max_chars` characters."""
+    # In transformers, `tools` and `documents` are always defined; without them they are None.
+    variables = {"tools": None, "documents": None, **special_tokens, **batch["switches"]}
+    prompts = [
+        template.render(messages=messages, add_generation_prompt=batch["add_generation_prompt"], **variables)
+        for messages in batch["conversations"]
+    ]
+    longest = max(map(len, prompts), default=0)
+    return prompts if longest <= max_chars else f"the chat template writes {longest:,} characters"
 
 
 def _error_line(error: Exception) -> str:
