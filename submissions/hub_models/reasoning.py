@@ -1,6 +1,11 @@
 """Separate a model's reasoning from its answer, and find the template switches that turn reasoning on and off.
 
-This module does not list models. Tags and switches are found in the chat template itself.
+A reasoning model writes, for example, `<think>Each bar is …</think>The sum is 42.` Only what follows is its answer. This module
+does not list models: the tags around the reasoning and the variables that switch it are found in the chat template itself.
+
+The engines of the evaluator find a model's tags once (`reasoning_tags_of`) and split its outputs by them (`split`,
+`strip_reasoning`). The submission check finds the modes that a submitter may choose (`thinking_modes`), and an engine passes
+the chosen one to the template (`switch_values`).
 """
 
 from collections.abc import Mapping
@@ -21,12 +26,12 @@ class Tags(NamedTuple):
 
     opening: str
     closing: str
-    separator: str = ""  # all text between reasoning and answer in the template, if known
+    separator: str = ""  # all text between reasoning and answer in the template, if known; it ends with `closing`
 
 
 THINK = Tags("<think>", "</think>")  # used by most families, and assumed if the template names no tags
 KNOWN_TAGS = (
-    Tags("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # harmony
+    Tags("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # harmony, the format of gpt-oss
     Tags("<|channel>thought\n", "<channel|>"),
     Tags("<|START_THINKING|>", "<|END_THINKING|>"),
     Tags("<|begin_of_thought|>", "<|end_of_thought|>"),
@@ -41,7 +46,7 @@ KNOWN_TAGS = (
 ANY_TAGS = Tags("", "")  # stands for any known tags, if the model's template is unknown
 KNOWN_OPENINGS = {tags.opening.strip() for tags in KNOWN_TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages in templates and server replies
-# Texts that end an output, and texts around an answer. Both are removed.
+# Removed from answers: end-of-turn tokens at the end of an output, and marks around the answer.
 END_MARKS = ("<|return|>", "<|end|>", "<|im_end|>", "</s>")
 ANSWER_MARKS = ("<|begin_of_box|>", "<|end_of_box|>", "<answer>", "</answer>")
 # Template variables, each with its values for reasoning on and off.
@@ -59,19 +64,21 @@ EFFORT_PARAMETER = "reasoning_effort"  # both a template variable and a paramete
 
 @dataclass(frozen=True)
 class Split:
-    """A model's output, split."""
+    """Where the answer starts in a model's output."""
 
     reasoned: bool  # whether the output contains reasoning
-    answer_at: int | None  # the index at which the answer starts; None if there is no answer
+    answer_at: int | None  # the index of the answer's first character; None if there is no answer
     tags: Tags = THINK  # the tags that the output was split by
 
 
 def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mapping[str, Any]) -> Tags | None:
     """Return the tags that a model writes around its reasoning, or None if its template has none.
 
-    Renders a turn with reasoning and answer to see the tags: what is between the two is the closing tag, and what is before
-    them, without the end of the prompt, is the opening tag. If that fails, known tags are searched for in the template.
-    `message` is a user message in the form that the template accepts.
+    A conversation whose reply has reasoning and an answer is rendered. The text between the two is the closing tag, and the text
+    before the reasoning, without the end of the prompt, is the opening tag. If that fails, known tags are searched for in the
+    template. `message` is a user message in the form that the template accepts.
+
+    Rendered as `…<|assistant|>[R]7thought7[/R]7answer7`, after the prompt `…<|assistant|>`, gives `Tags("[R]", "[/R]")`.
     """
     # The digits make it unlikely that the template itself contains these texts.
     thought = "7thought7"
@@ -96,13 +103,18 @@ def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mappin
     question = _text_of(message)
     after_question = prompt.rpartition(question)[2]
     before_thought = before.rpartition(question)[2]
-    shared = 0  # characters
-    for in_prompt, in_turn in zip(after_question, before_thought, strict=False):
-        if in_prompt != in_turn:
+    written_by_model = before_thought[_common_length(after_question, before_thought) :].strip()
+    return Tags(opening=written_by_model or before_thought.strip(), closing=closing, separator=closing)
+
+
+def _common_length(one: str, other: str) -> int:
+    """Return the number of characters at the beginning of two texts that are the same."""
+    length = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
             break
-        shared += 1
-    written_by_model = before_thought[shared:].strip()
-    return Tags(written_by_model or before_thought.strip(), closing, closing)
+        length += 1
+    return length
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
@@ -113,8 +125,9 @@ def _text_of(message: Mapping[str, Any]) -> str:
 
 def find_tags(template: str) -> Tags | None:
     """Return the known tags that a chat template contains, or None."""
-    if all(word in template for word in ("<|channel|>", "analysis", "final")):
-        return KNOWN_TAGS[0]  # harmony templates build the tags from pieces
+    # A harmony template never contains its tags as a whole, because it builds them from these pieces.
+    if all(piece in template for piece in ("<|channel|>", "analysis", "final")):
+        return KNOWN_TAGS[0]
     return next((tags for tags in KNOWN_TAGS[1:] if tags.closing in template or tags.opening in template), None)
 
 
@@ -126,7 +139,11 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
         tags: The tags in the model's template. If None, known tags count only at the start of the output.
         opened: Whether the prompt ended inside the reasoning.
 
-    An output whose reasoning is never closed, or starts again after it was closed, has no answer.
+    An output whose reasoning is never closed, or starts again after it was closed, has no answer:
+
+        split("<think>a</think>b", THINK)   Split(reasoned=True, answer_at=16)
+        split("b", THINK)                   Split(reasoned=False, answer_at=0)
+        split("<think>a", THINK)            Split(reasoned=True, answer_at=None)
     """
     used = tags or leading_tags(output) or THINK
     starts_with_reasoning = opened or output.lstrip().startswith(used.opening.strip())
@@ -136,13 +153,13 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
         answer_at = closing_at + len(used.closing)
         is_answer = not reopens(output[answer_at:], used)
         return Split(reasoned=True, answer_at=answer_at if is_answer else None, tags=used)
-    if starts_with_reasoning:  # and never ends it
+    if starts_with_reasoning:  # and there is no closing tag
         return Split(reasoned=True, answer_at=None, tags=used)
     return Split(reasoned=False, answer_at=0, tags=used)
 
 
 def leading_tags(output: str) -> Tags | None:
-    """Return the known tags that an output begins with, or None."""
+    """Return the known tags whose opening tag an output begins with, or None."""
     return next((tags for tags in KNOWN_TAGS if output.lstrip().startswith(tags.opening.strip())), None)
 
 
@@ -155,31 +172,33 @@ def reopens(answer: str, tags: Tags) -> bool:
     return opening in KNOWN_OPENINGS and opening in answer
 
 
-def prompt_ends_in_reasoning(rendered: str, tags: Tags | None) -> bool:
-    """Return whether a prompt ends inside the reasoning, so that the model continues it."""
-    return rendered.rstrip().endswith((tags or THINK).opening.strip())
+def prompt_ends_in_reasoning(prompt: str, tags: Tags | None) -> bool:
+    """Return whether a prompt ends with the opening tag, so that the model's output begins inside the reasoning."""
+    return prompt.rstrip().endswith((tags or THINK).opening.strip())
 
 
 def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = False) -> tuple[str | None, str]:
-    """Return the reasoning and the answer in a model's output.
+    """Return the reasoning, including its tags, and the answer in a model's output.
+
+    `"<think>a</think>b<|im_end|>" -> ("<think>a</think>", "b")`
 
     `tags` are the tags of the model's template, None if it has none, or ANY_TAGS to use the tags found in the text.
     `opened` is whether the prompt ended inside the reasoning. The reasoning is None if there is none. The answer is empty if
     the reasoning never ends.
     """
-    known = tags
+    used_tags = tags
     if tags is ANY_TAGS:
         closed_tags = (candidate for candidate in KNOWN_TAGS if candidate.closing in text)
-        known = leading_tags(text) or next(closed_tags, None)
-    parts = split(text, known, opened=opened)
-    if not parts.reasoned:
+        used_tags = leading_tags(text) or next(closed_tags, None)
+    found = split(text, used_tags, opened=opened)
+    if not found.reasoned:
         return None, without_answer_marks(text)
-    if parts.answer_at is None:
+    if found.answer_at is None:
         return text, ""
-    answer = text[parts.answer_at :].rstrip()
+    answer = text[found.answer_at :].rstrip()
     while end := next((mark for mark in END_MARKS if answer.endswith(mark)), ""):
         answer = answer.removesuffix(end).rstrip()
-    return text[: parts.answer_at], without_answer_marks(answer)
+    return text[: found.answer_at], without_answer_marks(answer)
 
 
 def without_answer_marks(answer: str) -> str:
@@ -191,7 +210,10 @@ def without_answer_marks(answer: str) -> str:
 
 @lru_cache(maxsize=8)  # called several times for one template
 def switches(template: str) -> tuple[str, ...]:
-    """Return the variables of a template that control whether and how much to reason."""
+    """Return the variables of a template that control whether and how much to reason, such as ("enable_thinking",).
+
+    They are the keys of SWITCHES and EFFORT_PARAMETER that the template reads without setting them itself.
+    """
     try:
         variables = find_undeclared_variables(environment().parse(template))
     except (TemplateSyntaxError, RecursionError):
@@ -200,7 +222,10 @@ def switches(template: str) -> tuple[str, ...]:
 
 
 def switch_values(template: str, thinking: Thinking | None) -> dict[str, Any]:
-    """Return the values of a template's switches for a reasoning mode, or no values for the template's default."""
+    """Return the values of a template's switches for a reasoning mode, or no values for the template's default.
+
+    For a template that reads `enable_thinking`: `"off" -> {"enable_thinking": False}`, `None -> {}`.
+    """
     if thinking is None:
         return {}
     values: dict[str, Any] = {}
@@ -224,8 +249,8 @@ def thinking_modes(
     found_switches = switches(template)
     if not found_switches:
         return None, ()
-    default = renderer.render([conversation])
-    possible: list[tuple[Thinking, ...]] = []
+    default_prompt = renderer.render([conversation])
+    possible: list[tuple[Thinking, ...]] = []  # groups of modes that one switch distinguishes
     if any(name != EFFORT_PARAMETER for name in found_switches):
         possible.append(("on", "off"))
     if EFFORT_PARAMETER in found_switches:
@@ -233,12 +258,12 @@ def thinking_modes(
     prompts: dict[Thinking, list[str]] = {}  # by mode
     for modes in possible:
         rendered = {mode: _rendered(template, renderer, conversation, mode) for mode in modes}
-        has_effect = len({str(prompt) for prompt in rendered.values()}) > 1
+        has_effect = len({str(prompt) for prompt in rendered.values()}) > 1  # the switch may be read but change nothing
         if has_effect:
             prompts |= {mode: prompt for mode, prompt in rendered.items() if prompt}
     # The default prompt may match none of the modes, for example if the template has another effort.
     fallback: Thinking | None = "on" if "on" in prompts else None
-    default_mode = next((mode for mode, prompt in prompts.items() if prompt == default), fallback)
+    default_mode = next((mode for mode, prompt in prompts.items() if prompt == default_prompt), fallback)
     return default_mode, tuple(prompts)
 
 
