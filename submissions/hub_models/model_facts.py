@@ -1,4 +1,8 @@
-"""Derive the facts that an evaluation needs from a model's repository: engine, precision, template, memory."""
+"""Derive the facts that an evaluation needs from a model's repository: engine, precision, template, memory.
+
+The checks (`submissions/checks/model_checks.py`), which run before a model is queued and for `hannun run`, call `facts_of` with a
+`Repository` that was read from the Hub or a folder. `facts_of_server` gives the same facts for a model behind an API.
+"""
 
 import hashlib
 import re
@@ -21,12 +25,13 @@ from submissions.texts.errors import TemplateError, TemplateProcessError
 
 MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory per byte of weights; a quarter is for everything else
 BYTES_PER_PARAM = {"float32": 4, "bfloat16": 2, "float16": 2}
+# The names under which architectures store their context length.
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 VISION_NAMES = ("vision", "visual", "vit_")  # prefixes of the vision settings in configs
-MAX_TEMPLATE = 100_000  # characters
+MAX_TEMPLATE = 100_000  # characters; a longer template is not tried, and the check refuses it
 # A text-only template prints the list of an image and a question as a Python literal.
 PRINTED_IMAGE_PART = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
-TEST_QUESTION = "합계는 얼마입니까?"  # the prompt that templates are tried with
+TEST_QUESTION = "합계는 얼마입니까?"  # "What is the total?", the prompt that templates are tried with
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class ModelFacts:
     engine: Name
     takes_images: bool
     precision: Precision
-    params: int | None
+    params: int | None  # number of parameters, of an adapter's base model; None: behind an API
     license: str | None
     context: int | None = None  # tokens; None: not in the config
     template: str | None = None  # the chat template
@@ -58,11 +63,12 @@ class ModelFacts:
 
 def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     """Return the facts of a model. Raises RefusedError if its config or a template file cannot be read."""
-    model = repository.base or repository
+    model = repository.base or repository  # an adapter has no architecture and precision of its own
     config = model.config.values
     model_type = model.config.model_type
-    custom = model.needs_code
+    needs_code = model.needs_code
     method = quantization_of(config)
+    # A method that is not known is refused by a check. Its place is then taken by the precision of the other weights.
     precision = next((name for name in QUANTIZATIONS if name == method), stored_precision(config))
     template = chat_template(repository)
     if is_supported(model_type):
@@ -70,16 +76,16 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     else:
         takes_images = any(key.startswith(VISION_NAMES) for key in config)
     # Custom code may build prompts without the template, so template errors do not count, and only text is tried.
-    trial = _try_template(template, special_tokens(repository), takes_images and not custom, registry.isolate)
-    if custom:
+    trial = _try_template(template, special_tokens(repository), takes_images and not needs_code, registry.isolate)
+    if needs_code:
         trial = replace(trial, fault="", drops="")
-    weights = [model.sizes.get(name, 0) for name in model.headers]
+    weight_bytes = sum(model.sizes.get(name, 0) for name in model.headers)
     shown = shown_architecture(config)
     if repository.declared_base:
         shown = with_base_tensors(shown, repository.shapes, repository.declared_base.shapes)
-    base_model = _one_id(repository.base_model)
+    base_model = _single_model_id(repository.base_model)  # as the card names it
     base_revision = None
-    if repository.base:  # of an adapter
+    if repository.base:  # of an adapter, whose base model was read
         base_model = model.model_id
         base_revision = model.revision
     return ModelFacts(
@@ -91,7 +97,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         precision=precision,
         params=parameters_of(model),
         license=repository.license or model.license,
-        context=_context(config),
+        context=_context_length(config),
         template=template,
         template_fault=trial.fault,
         template_drops=trial.drops,
@@ -100,8 +106,8 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         modes=trial.modes,
         base_model=base_model,
         base_revision=base_revision,
-        custom_code=custom,
-        weight_bytes=sum(weights),
+        custom_code=needs_code,
+        weight_bytes=weight_bytes,
         shown=shown,
     )
 
@@ -111,14 +117,15 @@ def facts_of_server(
 ) -> ModelFacts:
     """Return the facts of a model behind an OpenAI-compatible server, whose weights are unknown.
 
-    `efforts` are the reasoning efforts that a request may ask for.
+    `api` is the operator's name for it in HANNUN_APIS. `efforts` are the reasoning efforts that a request may ask for. A server
+    names no commit, so the revision is a hash of its address and the model's name.
     """
     revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
     return ModelFacts(
         model_id,
         revision,
-        "api",
-        "api",
+        model_type="api",
+        engine="api",
         takes_images=True,
         precision=AS_SERVED,
         params=None,
@@ -129,10 +136,10 @@ def facts_of_server(
 
 
 def stored_precision(config: Mapping[str, Any]) -> Precision:
-    """Return the precision that a config states, or float32 if it states none."""
+    """Return the precision that a config or its `text_config` states, or float32, PyTorch's default, if it states none."""
     text = config.get("text_config")
-    nested = text if isinstance(text, dict) else {}
-    for part in (config, nested):
+    text_config = text if isinstance(text, dict) else {}
+    for part in (config, text_config):
         for name in ("dtype", "torch_dtype"):
             stated = part.get(name)
             if isinstance(stated, str) and stated in PRECISIONS:
@@ -146,13 +153,15 @@ def parameters_of(repository: Repository) -> int:
 
 
 def memory_needed(params: int | None, precision: Precision, weight_bytes: int | None = None) -> int | None:
-    """Return the device memory that a model needs in bytes: its weights in `precision`, and a quarter for the rest.
+    """Return the device memory that a model needs in bytes: its weights in `precision`, and a quarter more for the rest.
 
-    Return None if neither the number of parameters with their size nor the size of the files is known.
+    The weights of a quantised model take `weight_bytes`, the size of its files. A model with 8 billion parameters in bfloat16
+    needs 20 GB. Return None if neither the number of parameters with their size nor the size of the files is known.
     """
-    size = BYTES_PER_PARAM.get(precision)
-    weights = params * size if size and params else weight_bytes
-    return None if weights is None else int(MEMORY_PER_WEIGHT_BYTE * weights)
+    bytes_per_param = BYTES_PER_PARAM.get(precision)
+    if bytes_per_param and params:
+        weight_bytes = params * bytes_per_param
+    return None if weight_bytes is None else int(MEMORY_PER_WEIGHT_BYTE * weight_bytes)
 
 
 def chat_template(repository: Repository) -> str | None:
@@ -161,15 +170,15 @@ def chat_template(repository: Repository) -> str | None:
     An adapter's template takes precedence over that of its base model, and a processor's over that of the tokenizer. Of
     several named templates, the default is used.
     """
-    for part in (repository, repository.base):
-        if part is None:
+    for source in (repository, repository.base):
+        if source is None:
             continue
-        if jinja := part.settings_files.get("chat_template.jinja"):
+        if jinja := source.settings_files.get("chat_template.jinja"):
             return jinja.decode(errors="replace")
         for name in ("chat_template.json", "processor_config.json", "tokenizer_config.json"):
-            if name not in part.settings_files:
+            if name not in source.settings_files:
                 continue
-            settings = parsed_json(name, part.settings_files[name])
+            settings = parsed_json(name, source.settings_files[name])
             if found := default_template(settings.get("chat_template")):
                 return found
     return None
@@ -186,31 +195,31 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
 
 
 def special_tokens(repository: Repository) -> dict[str, str]:
-    """Return the special tokens that a template may use, by name, from the tokenizer's files.
+    """Return the special tokens that a template may use, such as {"bos_token": "<s>"}, from the tokenizer's files.
 
-    Those of an adapter replace those of its base model.
+    A token is stored as a text or as an object with the text in `content`. Those of an adapter replace those of its base model.
     """
     tokens: dict[str, str] = {}
-    for part in (repository.base, repository):
-        if part is None:
+    for source in (repository.base, repository):
+        if source is None:
             continue
         for name in ("special_tokens_map.json", "tokenizer_config.json"):
-            for key, value in json_or_empty(name, part.settings_files).items():
+            for key, value in json_or_empty(name, source.settings_files).items():
                 content = value.get("content") if isinstance(value, dict) else value
                 if key.endswith("_token") and isinstance(content, str):
                     tokens[key] = content
     return tokens
 
 
-NEVER_WRITTEN = "\0"  # a text that no prompt contains
+NEVER_WRITTEN = "\0"  # a text that no prompt contains, in place of the beginning-of-text token if there is none
 TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
 
 
 @dataclass(frozen=True)
 class _TemplateTrial:
-    """The outcome of rendering a chat template with one question, and with one image.
+    """The outcome of rendering a chat template with TEST_QUESTION, and with an image. Without a template, it is empty.
 
-    See the fields of ModelFacts: `template_fault` is `fault` here, and so on.
+    The fields become those of ModelFacts: `thinking` and `modes`, and the others as `template_fault` and so on.
     """
 
     thinking: Thinking | None = None
@@ -223,37 +232,41 @@ class _TemplateTrial:
 def _try_template(
     template: str | None, tokens: Mapping[str, str], takes_images: bool, isolate: Isolate
 ) -> _TemplateTrial:
-    """Render a template with a probe question to find its reasoning modes, its errors and what it leaves out."""
+    """Render a template with TEST_QUESTION to find its reasoning modes, its errors and what it leaves out of the prompt.
+
+    `tokens` are the special tokens of `special_tokens`, and `isolate` runs the renderer's process in a sandbox.
+    """
     if not template or len(template) > MAX_TEMPLATE:
         return _TemplateTrial()
     renderer = TemplateRenderer(template, tokens, isolate, seconds=TEMPLATE_SECONDS)
-    words = {"type": "text", "text": TEST_QUESTION}
+    text_part = {"type": "text", "text": TEST_QUESTION}
     # Templates of models that take images expect a list of parts, and others a text.
-    asked = [{"role": "user", "content": [words] if takes_images else TEST_QUESTION}]
-    asked_with_image = [{"role": "user", "content": [{"type": "image"}, words]}]
+    question = [{"role": "user", "content": [text_part] if takes_images else TEST_QUESTION}]
+    question_with_image = [{"role": "user", "content": [{"type": "image"}, text_part]}]
     try:
-        (prompt,) = renderer.render([asked])
-        thinking, modes = thinking_modes(template, renderer, asked)
+        (prompt,) = renderer.render([question])
+        thinking, modes = thinking_modes(template, renderer, question)
         drops = "" if TEST_QUESTION in prompt else "question"
         if takes_images:
-            (prompt_with_image,) = renderer.render([asked_with_image])
+            (prompt_with_image,) = renderer.render([question_with_image])
             if prompt_with_image == prompt or PRINTED_IMAGE_PART.search(prompt_with_image):
                 drops = "image"
-        before, bos_found, _ = prompt.partition(tokens.get("bos_token") or NEVER_WRITTEN)
-        return _TemplateTrial(thinking, modes, drops=drops, begins=before if bos_found else "")
+        before_bos, found_bos, _ = prompt.partition(tokens.get("bos_token") or NEVER_WRITTEN)
+        return _TemplateTrial(thinking, modes, drops=drops, begins=before_bos if found_bos else "")
     except (TemplateError, TemplateProcessError) as error:
         return _TemplateTrial(fault=str(error)[:200])
     finally:
         renderer.close()
 
 
-def _context(config: Mapping[str, Any]) -> int | None:
+def _context_length(config: Mapping[str, Any]) -> int | None:
+    """Return the context length in tokens that a config's `text_config` or the config itself states, or None."""
     text = config.get("text_config")
     parts = [text if isinstance(text, dict) else {}, config]
     stated = (part.get(name) for part in parts for name in CONTEXT_NAMES)
     return next((length for length in stated if isinstance(length, int) and length > 0), None)
 
 
-def _one_id(named: str | None) -> str | None:
-    """Return the model ID that a card names, or None if it names several or none."""
-    return named if named and re.fullmatch(MODEL_ID, named, re.ASCII) else None
+def _single_model_id(base_model: str | None) -> str | None:
+    """Return the model ID in a card's field `base_model`, or None if it names none or several: "a/b, c/d" is no ID."""
+    return base_model if base_model and re.fullmatch(MODEL_ID, base_model, re.ASCII) else None

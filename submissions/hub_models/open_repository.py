@@ -1,4 +1,8 @@
-"""Read a model's repository from the Hub or a folder. Of weight files, only the headers are read."""
+"""Read a model's repository from the Hub or a folder. Of weight files, only the headers are read.
+
+The checks call this before a model is queued, in the board's process, so downloads are small and their sizes are limited. What is
+read is a `Repository` (`submissions/hub_models/repository.py`).
+"""
 
 import logging
 import re
@@ -36,16 +40,16 @@ from submissions.texts.refusals import RefusalCode
 
 log = logging.getLogger(__name__)
 
-CONNECTIONS = 8
+CONNECTIONS = 8  # requests to the Hub that run at the same time for one model
 MAX_BRANCHES = 20  # branches whose history is searched for a commit
 MAX_HEADERS = 20_000_000  # total bytes of the headers of all weight files; 50,000 tensors take 7 MB
-TIMEOUT = 30.0  # seconds
+TIMEOUT = 30.0  # seconds for one request of a header's length
 
 
 def open_repository(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
     """Read a model from `models_dir` if it is there, or else from the Hub. An adapter includes its base model.
 
-    Raises RefusedError if the model cannot be read.
+    `revision` is a branch, a tag or a commit; None is the newest commit. Raises RefusedError if the model cannot be read.
     """
     repository = _open(model_id, revision, models_dir)
     if local_model(model_id, models_dir):
@@ -54,7 +58,7 @@ def open_repository(model_id: str, revision: str | None, models_dir: Path | None
 
 
 def check_folder_revision(repository: Repository, revision: str | None) -> None:
-    """Raise RefusedError if `revision` is not the revision of the folder."""
+    """Raise RefusedError if `revision` is not that of a folder, which is a hash of its content. It may also be left open."""
     if revision not in (None, DEFAULT_REVISION, repository.revision):
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "the model is a folder, which has only one revision")
 
@@ -83,9 +87,9 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
 
 
 def with_declared_base(repository: Repository, models_dir: Path | None) -> Repository:
-    """Add the model that the card names as its base, so that their tensors can be compared.
+    """Add the model that the card names as its base, so that the names and shapes of their tensors can be compared.
 
-    A repository whose base cannot be read is returned unchanged.
+    Return the repository unchanged if the card names none, or if the base cannot be read: the comparison is only shown.
     """
     base_id = repository.base_model
     if repository.base or not base_id or base_id == repository.model_id:
@@ -98,6 +102,7 @@ def with_declared_base(repository: Repository, models_dir: Path | None) -> Repos
 
 
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
+    """Read a single repository. Raises RefusedError with the reason if it cannot be read."""
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
         raise RefusedError(RefusalCode.MALFORMED_ID)
     if folder := local_model(model_id, models_dir):
@@ -115,6 +120,7 @@ def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repos
 
 
 def _hub_repository(model_id: str, revision: str | None) -> Repository:
+    """Read a repository on the Hub. Raises RefusedError if it may not be evaluated, and the errors of huggingface_hub."""
     api = HfApi()
     info = api.model_info(model_id, revision=revision, files_metadata=True)
     if info.gated:
@@ -124,10 +130,10 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
     sha = info.sha
     if revision is not None and not _in_a_branch(api, model_id, revision, sha):
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "not a branch or tag, and not in the history of a branch")
-    model_id = info.id  # the canonical ID; the typed one may be an old name or differ in letter case
+    model_id = info.id  # the canonical ID; the requested one may be an old name or differ in letter case
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
         raise RefusedError(RefusalCode.NOT_FOUND)
-    sizes = {s.rfilename: s.size or 0 for s in info.siblings or []}
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
 
     with TemporaryDirectory() as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:  # downloads are not kept
 
@@ -145,9 +151,15 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
             return read_header(sizes, name, lengths.get(name, 0), parse, config)
 
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
-    license = card_field_text(info.card_data, "license")
-    base_model = card_field_text(info.card_data, "base_model")
-    return Repository(model_id, sha, license, sizes, settings_files, headers, base_model)
+    return Repository(
+        model_id=model_id,
+        revision=sha,
+        license=card_field_text(info.card_data, "license"),
+        sizes=sizes,
+        settings_files=settings_files,
+        headers=headers,
+        base_model=card_field_text(info.card_data, "base_model"),
+    )
 
 
 def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
@@ -170,8 +182,8 @@ def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
 def _header_lengths(model_id: str, names: Sequence[str], sha: str, pool: ThreadPoolExecutor) -> dict[str, int]:
     """Return the length in bytes of each weight file's header, without reading the headers.
 
-    A file may claim a header of any length, and headers are read into memory afterwards. Raises RefusedError if they are
-    longer than MAX_HEADERS in total.
+    The length is a little-endian integer in the first LENGTH_BYTES of a file. A file may claim a header of any length, and
+    headers are read into memory afterwards, so RefusedError is raised if they are longer than MAX_HEADERS in total.
     """
 
     def length(name: str) -> int:

@@ -1,7 +1,8 @@
 """Represent a model's repository: its settings files, its file sizes, and the headers of its weight files.
 
-A repository is read once, by `folder_repository` here or by `submissions.hub_models.open_repository`. The checks in
-`submissions.checks.model_checks` use the result and read no files.
+A repository is read once, by `folder_repository` here or, from the Hub, by `submissions/hub_models/open_repository.py`. The
+checks in `submissions/checks/model_checks.py` and `facts_of` use the result and read no files. Files are untrusted: they may be
+huge, broken, or links that lead out of the folder.
 """
 
 import hashlib
@@ -35,8 +36,10 @@ CODE_PATTERN = "*.py"  # downloaded too if the operator has approved the code
 MAX_DOWNLOADED_FILES = 1000
 MAX_SETTINGS_BYTES = 10_000_000  # a longer settings file counts as unreadable
 LENGTH_BYTES = 8  # a safetensors file starts with the length of its header
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
-ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"  # of weights in several files: {"weight_map": {tensor: file}}
+ADAPTER = "adapter_config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 # Small files that are read in full: all that transformers reads settings from, and the weight index.
 READ_FILES = (
     "config.json",
@@ -56,10 +59,11 @@ VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model that takes images has one of them
 
 
-Shapes = Mapping[str, tuple[int, ...]]  # of tensors, by name
+Shapes = Mapping[str, tuple[int, ...]]  # the shapes of tensors, by name
 
 
 def _is_fetched(name: str) -> bool:
+    """Return whether an evaluator downloads a file, without approval of the model's code."""
     return any(fnmatch(name, pattern) for pattern in FETCHED_PATTERNS)
 
 
@@ -74,11 +78,11 @@ class Header:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A valid config.json."""
+    """A config.json that names a model type."""
 
-    values: dict[str, Any]
-    model_type: str
-    class_names: list[str]
+    values: dict[str, Any]  # the whole file, parsed
+    model_type: str  # such as "qwen2_vl"
+    class_names: list[str]  # such as ["Qwen2VLForConditionalGeneration"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Repository:
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
     base_model: str | None = None  # ID of the model that it was made from, as its card names it
     base: "Repository | None" = None  # an adapter's base model, read by `with_base`; None for other models
-    declared_base: "Repository | None" = None  # what the card of any other model names, if it can be read
+    declared_base: "Repository | None" = None  # `base_model` of any other model, read by `with_declared_base`
 
     @cached_property
     def config(self) -> ModelConfig:
@@ -112,7 +116,7 @@ class Repository:
         """Return whether the model needs the Python files of its repository.
 
         An architecture that transformers supports runs without them, even if the config has an `auto_map`. Raises
-        RefusedError if there is no valid config.
+        RefusedError if there is no valid config. `auto_map` is the setting that names classes in Python files.
         """
         return "auto_map" in self.config.values and not is_supported(self.config.model_type)
 
@@ -140,7 +144,7 @@ def local_model(model_id: str, models_dir: Path | None) -> Path | None:
 
 
 def content_revision(source: Path) -> str:
-    """Return a hash of a folder or file as 40 hex digits, which serves as its revision if there is no commit.
+    """Return a hash of a folder or file as 40 hex digits, the length of a git commit, as its revision.
 
     The hash covers names and contents. Hidden files are ignored.
     """
@@ -187,26 +191,29 @@ def code_digests(folder: Path) -> dict[str, str]:
 
 
 def may_hold_settings(name: str) -> bool:
-    """Return whether a JSON file may hold settings. In vocabularies and weight indexes, keys are arbitrary names."""
+    """Return whether a JSON file may hold settings that are searched for code.
+
+    In vocabularies and weight indexes, keys are arbitrary words and names of tensors, which would be taken for settings.
+    """
     return name.endswith(".json") and name.rpartition("/")[2] not in (*VOCABULARIES, INDEX, ADAPTER_INDEX)
 
 
 def is_adapter(names: Container[str]) -> bool:
-    """Return whether a folder with these files is an adapter without a full model.
+    """Return whether a folder with these files is an adapter (PEFT) without a full model.
 
-    An adapter may still include the config of its base model.
+    An adapter may include the config of its base model, and a full model may include an adapter_config.json.
     """
-    has_full_model = WEIGHTS in names or INDEX in names
-    has_config_only = (
-        "config.json" in names and ADAPTER_WEIGHTS not in names
-    )  # of a full model with weights in another form
-    return ADAPTER in names and not has_full_model and not has_config_only
+    has_full_weights = WEIGHTS in names or INDEX in names
+    # With a config and without the adapter's weights, it is a full model whose weights have another format, such as .bin.
+    is_full_model = has_full_weights or ("config.json" in names and ADAPTER_WEIGHTS not in names)
+    return ADAPTER in names and not is_full_model
 
 
 def folder_repository(model_id: str, folder: Path) -> Repository:
     """Read a model from a local folder. Raises RefusedError if a link leads out of the folder."""
     check_links(folder)
-    sizes = {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
     card_path = folder / "README.md"
     try:
         card = ModelCard.load(card_path).data if card_path.exists() else None
@@ -221,10 +228,15 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
 
         return read_header(sizes, name, _header_bytes(folder / name), read, config)
 
-    headers = {name: header(name) for name in weight_files(sizes, settings_files)}
-    license = card_field_text(card, "license")
-    base_model = card_field_text(card, "base_model")
-    return Repository(model_id, content_revision(folder), license, sizes, settings_files, headers, base_model)
+    return Repository(
+        model_id=model_id,
+        revision=content_revision(folder),
+        license=card_field_text(card, "license"),
+        sizes=sizes,
+        settings_files=settings_files,
+        headers={name: header(name) for name in weight_files(sizes, settings_files)},
+        base_model=card_field_text(card, "base_model"),
+    )
 
 
 def readable_settings_files(sizes: dict[str, int]) -> list[str]:
@@ -233,7 +245,10 @@ def readable_settings_files(sizes: dict[str, int]) -> list[str]:
 
 
 def weight_files(sizes: dict[str, int], settings_files: dict[str, bytes]) -> list[str]:
-    """Return the names of the files that transformers loads weights from, including missing files named in an index."""
+    """Return the names of the files that transformers loads weights from, including missing files named in an index.
+
+    For weights in two files: `["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]`.
+    """
     if is_adapter(sizes):
         return [ADAPTER_WEIGHTS] if ADAPTER_WEIGHTS in sizes else []
     if WEIGHTS in sizes:
@@ -261,14 +276,15 @@ def read_header(
         return None
     try:
         tensors = read().tensors
-        params = parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config)
-        shapes = {key: tuple(t.shape) for key, t in tensors.items()}
+        params = parameters({key: (tensor.dtype, tensor.shape) for key, tensor in tensors.items()}, config)
+        shapes = {key: tuple(tensor.shape) for key, tensor in tensors.items()}
         header = Header(len(tensors), params, shapes)
-        data_bytes = max((t.data_offsets[1] for t in tensors.values()), default=0)
+        data_bytes = max((tensor.data_offsets[1] for tensor in tensors.values()), default=0)  # the end of the last one
     except (HTTPError, OSError):  # the file could not be reached, which says nothing about the header
         raise
     except Exception:
         return None
+    # A safetensors file is the length of the header, the header, and the data of all tensors.
     is_complete = sizes[name] == LENGTH_BYTES + header_bytes + data_bytes
     is_possible = 0 <= header.params <= 8 * sizes[name]  # a parameter takes at least one bit
     return header if is_complete and is_possible else None
@@ -284,7 +300,7 @@ def _header_bytes(path: Path) -> int:
 
 
 def json_or_empty(name: str, settings_files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the JSON object of a file, or an empty one if the file is missing or broken."""
+    """Return the JSON object in a settings file, or an empty one if the file is missing or broken."""
     try:
         return parsed_json(name, settings_files.get(name, b"{}"))
     except RefusedError:
@@ -303,7 +319,10 @@ def parsed_json(name: str, content: bytes) -> dict[str, Any]:
 
 
 def card_field_text(card: Any, name: str) -> str | None:
-    """Return a field of a model card as text, with the entries of a list joined, or None if it is empty."""
+    """Return a field of a model card as text, or None if it is empty: ["a/b", "c/d"] -> "a/b, c/d".
+
+    `card` is the metadata of a ModelCard, or None if there is no card. The text has at most 200 characters.
+    """
     value = getattr(card, name, None)
     entries = value if isinstance(value, list) else [value]
     texts = [entry.strip() for entry in entries if isinstance(entry, str)]
