@@ -1,20 +1,26 @@
-"""Find settings in a repository that would run code from outside transformers."""
+"""Find settings in a repository's JSON files that would make transformers run code from elsewhere.
+
+The checks refuse a model with such a setting, and the worker searches the downloaded files again.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
 CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
-CODE_KEYS |= {"configuration_files"}  # names other files that settings are read from
+CODE_KEYS |= {"configuration_files"}  # names other files that settings are read from, which are not searched
 JSON_TYPE_MARKS = {"__float__", "__type", "__type__"}  # keys that transformers writes for values JSON cannot express
 
 
 def code_setting(values: Any) -> str | None:
-    """Return the first key at any depth of a JSON value that would run code, or None."""
+    """Return the first key at any depth of a JSON value that would run code, or None.
+
+    `{"vision_config": {"trust_remote_code": true}} -> "trust_remote_code"`
+    """
     return next((key for key, value in pairs(values) if _runs_code(key, value)), None)
 
 
 def _runs_code(key: str, value: Any) -> bool:
-    """Return whether a setting would run code."""
+    """Return whether a setting would run code, or could set a private attribute that does."""
     # `attn_implementation: "OWNER/NAME:function"` loads a kernel from the Hub. The kernels of transformers are plain words.
     names_implementation = key.removesuffix("_internal").endswith("_implementation")
     is_on_hub = any(mark in str(value) for mark in "/:")
@@ -23,12 +29,12 @@ def _runs_code(key: str, value: Any) -> bool:
 
 
 def pairs(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every key of a JSON value with its value, at any depth."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
+    """Yield every key of a JSON value with its value, at any depth. A loop, because files may be nested very deeply."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
         if isinstance(part, dict):
             yield from part.items()
-            waiting += part.values()
+            pending += part.values()
         elif isinstance(part, list):
-            waiting += part
+            pending += part

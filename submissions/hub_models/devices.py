@@ -1,4 +1,4 @@
-"""Find the GPUs and the memory of this machine without importing torch."""
+"""Find the GPUs and the memory of this machine without importing torch, by `nvidia-smi`."""
 
 import os
 import subprocess
@@ -7,36 +7,37 @@ from functools import cache
 
 from submissions.config.machine import memory_bytes
 
+# Prints a line for each GPU, with its memory in MiB: `0, GPU-5e1f…, 81559, NVIDIA H100 80GB HBM3`.
 QUERY = ("nvidia-smi", "--query-gpu=index,uuid,memory.total,name", "--format=csv,noheader,nounits")
 
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU. `name` is its name in CUDA_VISIBLE_DEVICES."""
+    """A GPU that this process may use. If `nvidia-smi` does not list it, only its name is known."""
 
-    name: str
+    name: str  # in CUDA_VISIBLE_DEVICES: its index or its UUID
     memory: int | None = None  # bytes
-    uuid: str | None = None  # does not depend on the name
+    uuid: str | None = None  # the same, whichever name is used
 
 
 @cache
 def visible_devices() -> list[Device]:
-    """Return the GPUs that this process may use."""
+    """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES lists ("0,2", "-1" for none)."""
     gpus = _gpus()
-    by_name = {name: device for device in gpus for name in (device.name, device.uuid)}
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
-        return [Device(device.name, device.memory, device.uuid) for device in gpus]
+        return [Device(gpu.index, gpu.memory, gpu.uuid) for gpu in gpus]
+    by_name = {name: gpu for gpu in gpus for name in (gpu.index, gpu.uuid)}
     names = [name for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
     devices = []
     for name in names:
-        found = by_name.get(name)
-        devices.append(Device(name, found.memory, found.uuid) if found else Device(name))
+        gpu = by_name.get(name)
+        devices.append(Device(name, gpu.memory, gpu.uuid) if gpu else Device(name))
     return devices
 
 
 def device_names() -> list[str]:
     """Return the model names of this machine's GPUs, as the driver reports them."""
-    return [device.model for device in _gpus()]
+    return [gpu.model for gpu in _gpus()]
 
 
 def device_memory() -> int:
@@ -47,13 +48,16 @@ def device_memory() -> int:
 
 @dataclass(frozen=True)
 class _Gpu:
-    name: str  # its index
+    """A line of `nvidia-smi`."""
+
+    index: str
     uuid: str
     memory: int  # bytes
-    model: str
+    model: str  # such as "NVIDIA H100 80GB HBM3"
 
 
 def _gpus() -> list[_Gpu]:
+    """Return all GPUs of this machine, or none if `nvidia-smi` is missing or fails."""
     try:
         done = subprocess.run(QUERY, capture_output=True, text=True, timeout=10)
         rows = [line.split(", ") for line in done.stdout.splitlines()] if done.returncode == 0 else []

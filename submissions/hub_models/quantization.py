@@ -1,7 +1,10 @@
 """Find the quantisation method of a checkpoint and count its weights.
 
 Methods have the names that transformers uses (`quantization_config.quant_method`), but bitsandbytes is split by its number
-of bits. For a quantised model, the method takes the place of the precision.
+of bits. For a quantised model, the method takes the place of the precision in records and tables.
+
+Some methods pack several weights into one stored number: eight of 4 bits into a 32-bit integer. The number of parameters is
+counted in weights, so that a quantised model is listed with the size of the model it was made from.
 """
 
 from collections.abc import Mapping
@@ -13,9 +16,11 @@ from submissions.records.base import Quantization
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 # Methods that the pinned packages run on any device. If a device lacks the kernels, transformers computes in bfloat16.
 RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}
-PACKED_SUFFIXES = ("qweight", "weight_packed", "_blocks")  # tensors that hold several weights in one stored number
-STORED_BITS = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}  # of one number, by data type; of others: 8
-# Tensors that are stored with the weights but are not parameters.
+# Ends of the names of packed tensors: of GPTQ and AWQ, of compressed-tensors, and of MXFP4.
+PACKED_SUFFIXES = ("qweight", "weight_packed", "_blocks")
+STORED_BITS = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}  # of one number, by data type in safetensors
+OTHER_STORED_BITS = 8  # of U8, I8 and the 8-bit floats
+# Ends of the names of tensors that are stored with the weights but are not parameters, such as scales.
 AUXILIARY_SUFFIXES = (
     "scales",
     "scale",
@@ -49,7 +54,8 @@ def quantization_of(config: Mapping[str, Any]) -> str | None:
 def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str, Any]) -> int:
     """Return the number of weights in tensors, counting each weight of a packed tensor.
 
-    `shapes` maps the name of each tensor to its data type and shape.
+    `shapes` maps the name of each tensor to its data type and shape. A packed tensor `{"mlp.qweight": ("I32", [512, 4096])}` of
+    4 bits per weight has 512 · 4096 · 8 weights.
     """
     method = quantization_of(config)
     if method is None:
@@ -60,26 +66,29 @@ def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str,
         if name.endswith(AUXILIARY_SUFFIXES):
             continue
         # bitsandbytes keeps the plain name of a weight that it packs, and stores its scales beside it as `.absmax`.
-        packed = name.endswith(PACKED_SUFFIXES) or (method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes)
-        stored_bits = STORED_BITS.get(dtype, 8)
-        weights_per_number = stored_bits // bits if packed and stored_bits > bits else 1
+        is_packed = name.endswith(PACKED_SUFFIXES) or (method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes)
+        stored_bits = STORED_BITS.get(dtype, OTHER_STORED_BITS)
+        weights_per_number = stored_bits // bits if is_packed and stored_bits > bits else 1
         count += prod(shape) * weights_per_number
     return count
 
 
 def _settings(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the quantisation settings of a config, or None. Old compressed-tensors have `compression_config`."""
     settings = config.get("quantization_config") or config.get("compression_config")
     return settings if isinstance(settings, Mapping) else None
 
 
 def _bits(config: Mapping[str, Any]) -> int:
-    """Return the bits per weight: the smallest number in the settings or their layer groups, or 4 if there is none."""
+    """Return the bits per weight: the smallest number in the settings or their layer groups, or 4 if there is none.
+
+    GPTQ and AWQ state `{"bits": 4}`, compressed-tensors `{"config_groups": {"group_0": {"weights": {"num_bits": 4}}}}`.
+    """
     settings = _settings(config) or {}
-    found = [settings.get("bits")]
-    by_name = settings.get("config_groups")  # of compressed-tensors
-    groups = list(by_name.values()) if isinstance(by_name, Mapping) else []
-    for group in groups:
+    stated = [settings.get("bits")]
+    groups = settings.get("config_groups")
+    for group in groups.values() if isinstance(groups, Mapping) else ():
         weights = group.get("weights") if isinstance(group, Mapping) else None
         if isinstance(weights, Mapping):
-            found.append(weights.get("num_bits"))
-    return min((bits for bits in found if isinstance(bits, int) and bits in (2, 3, 4, 8)), default=4)
+            stated.append(weights.get("num_bits"))
+    return min((bits for bits in stated if isinstance(bits, int) and bits in (2, 3, 4, 8)), default=4)

@@ -1,4 +1,8 @@
-"""Read the types and sizes of a model's parts from its configuration, which anybody may have written."""
+"""Read the types and sizes of a model's language model and vision encoder from its config.json, for the page of the model.
+
+The page shows them beside what the maker declares about the model's lineage. Anybody may have written the config, so only short
+names and plausible sizes are taken from it.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,8 +12,9 @@ from submissions.hub_models.repository import Shapes
 from submissions.records.architecture import Architecture
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-_MAX_SIZE = 10**9
-MAX_PREFIX = 3  # parts of a name, such as model.language_model
+_MAX_SIZE = 10**9  # of a number that is shown
+MAX_PREFIX = 3  # parts that a name may have in front; "model.language_model." is two
+# The names under which architectures nest the config of a part, and store its sizes.
 TEXT_CONFIGS = ("text_config", "llm_config", "language_config", "thinker_config")
 VISION_CONFIGS = ("vision_config", "visual", "vision_tower_config", "vit_config")
 LAYERS = ("num_hidden_layers", "depth", "n_layer", "num_layers")
@@ -34,37 +39,40 @@ def shown_architecture(config: Mapping[str, Any]) -> Architecture:
 
 
 def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Architecture:
-    """Return what is shown, with how many tensors of the declared base the model has, by name and shape.
+    """Add how many tensors of the declared base the model has, by name and shape, to its architecture.
 
-    The declared base is the model that the card names as the one this was made from.
+    The declared base is the model that the card names as the one this was made from. `own` and `base` are the shapes of the
+    tensors of the model and of the base.
     """
     if not own or not base:
         return shown
-    wanted = {(name, tuple(shape)) for name, shape in base.items()}
-    present: set[tuple[str, tuple[int, ...]]] = set()
+    base_tensors = {(name, tuple(shape)) for name, shape in base.items()}
+    own_tensors: set[tuple[str, tuple[int, ...]]] = set()
     for name, shape in own.items():
-        present.update(without_prefixes(name, tuple(shape)))
-    return shown.evolve(base_tensors=len(wanted), base_tensors_found=len(present & wanted))
+        own_tensors.update(without_prefixes(name, tuple(shape)))
+    return shown.evolve(base_tensors=len(base_tensors), base_tensors_found=len(own_tensors & base_tensors))
 
 
 def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return a tensor under its own name and under those that its base may give it, each with the shape.
 
-    A language model that became a part of a larger model has more before its names, as `model.layers.0.mlp` in
-    `language_model.model.layers.0.mlp` or in `model.language_model.layers.0.mlp`. So the first parts are left out one by one,
-    with and without `model` in their place.
+    A language model that became a part of a larger model has a prefix before its names: `model.layers.0.mlp` becomes
+    `language_model.model.layers.0.mlp` or `model.language_model.layers.0.mlp`. So up to MAX_PREFIX parts at the beginning are
+    left out one by one, with and without `model` in their place.
     """
     parts = name.split(".")
     names = [".".join(parts[start:]) for start in range(min(MAX_PREFIX + 1, len(parts)))]
     names += [f"model.{rest}" for rest in names[1:]]
-    return [(one, shape) for one in dict.fromkeys(names)]
+    return [(candidate, shape) for candidate in dict.fromkeys(names)]
 
 
 def _nested(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """Return the first of the named fields that is a nested config."""
     return next((config[name] for name in names if isinstance(config.get(name), dict)), None)
 
 
 def _name(value: object) -> str | None:
+    """Return a value if it is a short name, such as "qwen2_vl", or None."""
     return value if isinstance(value, str) and _NAME.fullmatch(value) else None
 
 
