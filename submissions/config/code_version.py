@@ -1,4 +1,4 @@
-"""The commit of this code."""
+"""Find the commit of this code, which results record and deployed files are named by."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ COMMIT_FILE = ROOT / "COMMIT"  # written into images and Spaces, which have no g
 
 
 def git_hash() -> str | None:
-    """Return the commit of this code, or None outside of a git repository, an image or a Space that names it."""
+    """Return the commit of this code, from git or from COMMIT_FILE, or None if neither is there."""
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--verify", "-q", "HEAD"],
@@ -17,7 +17,7 @@ def git_hash() -> str | None:
             capture_output=True,
             text=True,
             timeout=10,
-            process_group=0,
+            process_group=0,  # so that Ctrl-C does not reach it
         )
     except (OSError, subprocess.TimeoutExpired):
         return _commit_in_file()

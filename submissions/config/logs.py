@@ -1,4 +1,8 @@
-"""Log without secrets, as text or as one JSON object per line."""
+"""Log without secrets, as text or as one JSON object per line.
+
+The programs call `log_safely` once at start-up. What is removed: the tokens and keys of this installation, everything that looks
+like somebody else's token, passwords in addresses, and the names in private evaluations.
+"""
 
 import json
 import logging
@@ -14,13 +18,17 @@ from submissions.config.settings import Settings
 from submissions.texts.printable import printable
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
-TOKEN_PATTERN = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")  # tokens of any user
-PASSWORD_PATTERN = re.compile(r"(?<=://)[^/@\s]+(?=@)")  # with the name before it
+# Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header.
+TOKEN_PATTERN = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")
+PASSWORD_PATTERN = re.compile(r"(?<=://)[^/@\s]+(?=@)")  # "user:password" in https://user:password@example.org
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 
 class Redacting(logging.Formatter):
-    """Format records and their tracebacks, with known secrets and everything that looks like a token replaced."""
+    """Formats records and their tracebacks, with known secrets and everything that looks like a token replaced.
+
+    A record is one line of text, or one JSON object on a line with HANNUN_LOG=json. A message cannot contain a line break.
+    """
 
     def __init__(self, format: str, settings: Settings) -> None:
         super().__init__(format)
@@ -52,26 +60,29 @@ class Redacting(logging.Formatter):
         return redact(text, self._secrets)
 
 
-_hidden: set[str] = set()
+_hidden_texts: set[str] = set()
 
 
 def hide_in_logs(*texts: str) -> None:
-    """Replace these texts in all further lines of this process: what names a private evaluation."""
-    _hidden.update(texts)
+    """Replace these texts in all further lines of this process, such as the model's name in a private evaluation."""
+    _hidden_texts.update(texts)
 
 
 def known_secrets(settings: Settings) -> list[str]:
-    """Return the secrets of this installation, longest first."""
+    """Return the secrets of this installation, longest first: one may begin with another."""
     secrets = {*settings.secrets.values(), *(os.environ.get(name, "") for name in SECRET_VARIABLES)}
-    return sorted((s for s in secrets if len(s) >= MIN_SECRET_CHARS), key=len, reverse=True)
+    return sorted((secret for secret in secrets if len(secret) >= MIN_SECRET_CHARS), key=len, reverse=True)
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace known secrets, what names private evaluations, what looks like a token, and the password in an address."""
+    """Replace known secrets, the texts of `hide_in_logs`, what looks like a token, and the password in an address.
+
+    `"GET https://me:pw@host, Bearer abcdefgh" -> "GET https://[secret]@host, Bearer [secret]"`
+    """
     for secret in secrets:
         text = text.replace(secret, "[secret]")
     # Longest first, so that nothing is left of a name that begins with another.
-    for hidden in sorted(_hidden, key=len, reverse=True):
+    for hidden in sorted(_hidden_texts, key=len, reverse=True):
         text = text.replace(hidden, "[private]")
     text = PASSWORD_PATTERN.sub("[secret]", text)
     return TOKEN_PATTERN.sub("[secret]", text)

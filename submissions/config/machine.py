@@ -20,8 +20,8 @@ V2 = "cgroup2"  # the name of the one tree of version 2; a tree of version 1 has
 class _Mount(NamedTuple):
     """Where a tree of groups is mounted."""
 
-    place: Path
-    root: PurePosixPath  # the group that is seen at `place`: in a container it need not be the top of the tree
+    folder: Path
+    root: PurePosixPath  # the group that is seen at `folder`: in a container it need not be the top of the tree
 
 
 def own_groups(hierarchy: str) -> list[Path]:
@@ -35,8 +35,8 @@ def own_groups(hierarchy: str) -> list[Path]:
         return []
     is_visible = own.is_relative_to(mount.root) and ".." not in own.parts
     # A container may not see the group of its process. The outermost group that it sees is then the best answer.
-    folder = mount.place / own.relative_to(mount.root) if is_visible else mount.place
-    return [place for place in (folder, *folder.parents) if place.is_relative_to(mount.place)]
+    folder = mount.folder / own.relative_to(mount.root) if is_visible else mount.folder
+    return [group for group in (folder, *folder.parents) if group.is_relative_to(mount.folder)]
 
 
 def memory_groups() -> list[Path]:
@@ -74,7 +74,7 @@ def oom_kills(folder: Path) -> int:
 
 
 def limit_reached(folder: Path) -> bool:
-    """Return whether a control group has met its own limit of memory, as opposed to that of a group around it or the machine."""
+    """Return whether a control group has reached its own limit of memory, rather than that of a group around it."""
     with suppress(OSError):
         counts = dict(line.split() for line in (folder / "memory.events").read_text().splitlines())
         return int(counts.get("oom", 0)) > 0
@@ -84,7 +84,10 @@ def limit_reached(folder: Path) -> bool:
 
 
 def _cpu_quota(folder: Path) -> tuple[int, int]:
-    """Return the microseconds of processor time that a group has in each period. Raises ValueError if it has no limit."""
+    """Return how long a group may run in each period, and the period, in microseconds: (200_000, 100_000) is two cores.
+
+    Raises ValueError if it has no limit.
+    """
     if (file := folder / "cpu.max").exists():
         quota, period = file.read_text().split()
     else:
@@ -98,8 +101,11 @@ def _cpu_quota(folder: Path) -> tuple[int, int]:
 def _mounts() -> dict[str, _Mount]:
     """Return the mount of each tree, by V2 or by controller.
 
-    A line is `ID PARENT DEVICE ROOT PLACE OPTIONS … - KIND SOURCE SUPER_OPTIONS`. In version 1, the last field names the
-    controllers of the tree, among other options.
+    A line is `ID PARENT DEVICE ROOT FOLDER OPTIONS … - KIND SOURCE SUPER_OPTIONS`. In version 1, the last field names the
+    controllers of the tree, among other options:
+
+        24 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw
+        33 24 0:29 / /sys/fs/cgroup/memory rw,nosuid - cgroup cgroup rw,memory
     """
     own = _own_paths()
     found: dict[str, _Mount] = {}
@@ -112,7 +118,7 @@ def _mounts() -> dict[str, _Mount]:
             hierarchies = words[-1].split(",")
         else:
             continue
-        mount = _Mount(place=Path(words[4]), root=PurePosixPath(words[3]))
+        mount = _Mount(folder=Path(words[4]), root=PurePosixPath(words[3]))
         for hierarchy in hierarchies:
             # Of several mounts, one shows the group of this process. Others may show a part of the tree without it.
             shows_own = own.get(hierarchy, PurePosixPath()).is_relative_to(mount.root)
@@ -124,7 +130,7 @@ def _mounts() -> dict[str, _Mount]:
 def _own_paths() -> dict[str, PurePosixPath]:
     """Return the path of this process's group in each tree, by V2 or by controller.
 
-    A line is `NUMBER:CONTROLLERS:PATH`. Version 2 names no controllers.
+    A line is `NUMBER:CONTROLLERS:PATH`, as in `4:memory:/docker/3f1c`. Version 2 names no controllers: `0::/user.slice`.
     """
     found: dict[str, PurePosixPath] = {}
     for line in _lines(OWN_GROUPS):

@@ -1,4 +1,8 @@
-"""Read the command that starts a model server: the setting HANNUN_SERVER and the option --spawn."""
+"""Read the command that starts a model server: the setting HANNUN_SERVER and the option --spawn.
+
+It is a template without a shell, such as `env CUDA_VISIBLE_DEVICES=0 vllm serve {model} --port {port} --dtype {precision}`. The
+settings check it at start-up, and the evaluator fills it in for each model and runs it.
+"""
 
 import re
 import shlex
@@ -6,15 +10,15 @@ from pathlib import Path
 
 PLACEHOLDERS = ("model", "port", "precision")
 REQUIRED = ("model", "port")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")  # other braces belong to the command, such as those of JSON
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")  # "{model}", but not '{"a": 1}': other braces belong to the command
 
 
 def server_words(command: str) -> list[str]:
-    """Split a command that starts a model server into words. Raises ValueError if it is malformed."""
+    """Split a command that starts a model server into words, with its placeholders. Raises ValueError if it is malformed."""
     words = shlex.split(command)
     if not words:
         raise ValueError("the command is empty")
-    if re.match(r"[A-Za-z_]\w*=", words[0]):
+    if re.match(r"[A-Za-z_]\w*=", words[0]):  # NAME=value
         raise ValueError(f"no shell reads this command, so it cannot begin with {words[0]}; write env {words[0]} …")
     named = _PLACEHOLDER.findall(command)
     unknown = [name for name in named if name not in PLACEHOLDERS]
@@ -36,9 +40,9 @@ _ENV_OPTIONS_WITH_VALUE = ("-u", "--unset", "-C", "--chdir")  # options of env(1
 
 
 def program_of(command: str) -> str:
-    """Return the program that a server command runs, which may come after `env NAME=value`.
+    """Return the program that a server command runs, which may come after `env` with options and variables.
 
-    Raises ValueError if the command is malformed.
+    `"env -u PORT A=1 vllm serve {model} --port {port}" -> "vllm"`. Raises ValueError if the command is malformed.
     """
     first, *rest = server_words(command)
     if Path(first).name != "env":
@@ -50,9 +54,9 @@ def program_of(command: str) -> str:
 
 
 def server_name(command: str) -> str:
-    """Return the name of the server that a command starts: its program, or the package that Python runs.
+    """Return the name of the server that a command starts, which results record: its program, or the package that Python runs.
 
-    Raises ValueError if the command is malformed.
+    `"python3 -m sglang.launch_server {model} {port}" -> "sglang"`, `"/opt/vllm serve {model} {port}" -> "vllm"`. Raises ValueError if the command is malformed.
     """
     program = program_of(command)
     words = server_words(command)

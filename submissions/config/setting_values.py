@@ -1,4 +1,7 @@
-"""Define the settings that are JSON objects. The descriptions of their fields are in docs/configuration.md too."""
+"""Define the settings that are JSON objects: HANNUN_APIS, HANNUN_COMMANDS, HANNUN_JOBS and HANNUN_EMBEDDINGS.
+
+The text below a field is its description in docs/configuration.md, whose tables `make docs` writes.
+"""
 
 from typing import Annotated, Any
 
@@ -16,7 +19,11 @@ CONFIG = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class ApiModel(BaseModel):
-    """A model behind an OpenAI-compatible API, with the options of its server in the same JSON object."""
+    """A model behind an OpenAI-compatible API: a value of HANNUN_APIS.
+
+    The operator writes the options of its server into the same JSON object:
+    `{"model_id": "openai/gpt-5", "base_url": "https://…/v1", "model": "gpt-5", "max_cost": 20, "prices": [1.25, 10]}`.
+    """
 
     model_config = CONFIG
 
@@ -31,7 +38,8 @@ class ApiModel(BaseModel):
     def _gather_options(cls, value: Any) -> Any:
         """Move the fields of a HANNUN_APIS entry that describe its server into `options`.
 
-        Raises ValueError for unknown or missing fields.
+        A value that has `options`, and so was not written by an operator, is returned unchanged. Raises ValueError for unknown
+        or missing fields.
         """
         if not isinstance(value, dict) or "options" in value:
             return value
@@ -48,7 +56,10 @@ class ApiModel(BaseModel):
 
 
 class LaunchCommands(BaseModel):
-    """Commands that start, query and cancel a job. evaluator/worker/launchers/command.py checks their placeholders."""
+    """Commands that start, query and cancel a job on a cluster, for HANNUN_LAUNCHER=command.
+
+    `evaluator/worker/launchers/command.py` checks their placeholders and runs them.
+    """
 
     model_config = CONFIG
 
@@ -64,7 +75,7 @@ class LaunchCommands(BaseModel):
 
 
 class HubJobs(BaseModel):
-    """Jobs on the Hub, one for each evaluation."""
+    """Jobs on the Hub, one for each evaluation, for HANNUN_LAUNCHER=hf-jobs."""
 
     model_config = CONFIG
 

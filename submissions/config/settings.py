@@ -1,6 +1,8 @@
 """Read settings from environment variables named HANNUN_*.
 
-The text below a field is its description in docs/configuration.md, whose tables `make docs` writes.
+The field `worker_every` is the variable HANNUN_WORKER_EVERY. The text below a field is its description in
+docs/configuration.md, whose tables `make docs` writes, one for each of the four classes. The programs call `load_settings` once
+and pass the `Settings` on. Settings that are JSON objects are defined in `submissions/config/setting_values.py`.
 """
 
 import logging
@@ -40,18 +42,22 @@ log = logging.getLogger(__name__)
 # Settings that are not passed on to a job on another machine, because they describe this one. The job gets the token in
 # HANNUN_HUB_TOKEN instead of the path of its file.
 HOST_ONLY_SETTINGS = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
-MIN_SEED_CHARS = 32
+MIN_SEED_CHARS = 32  # of HANNUN_FRESH_SEED: 128 bits as hexadecimal digits
 KEYED_BY_BENCHMARK = ("data", "data_abroad", "eval_datasets", "quota", "shards")  # settings whose keys are benchmarks
-# A Space sets the host and port in Gradio's own variables.
-GRADIO = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
+# Setting → the variable of Gradio that is used if it is not set: a Space sets the host and port in these.
+GRADIO_VARIABLES = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
 
 
 def _duration(value: Any) -> Any:
+    """Parse the value of a field of type Duration, such as "6h". Raises ValueError for anything else."""
     return value if isinstance(value, timedelta) else parse_duration(str(value))
 
 
-def _of_space(path: str) -> str | None:
-    """Return the address of a page of the Space that this process runs in, or None outside of a Space."""
+def _space_address(path: str) -> str | None:
+    """Return the address of a page of the Space that this process runs in, or None outside of a Space.
+
+    `"discussions" -> "https://huggingface.co/spaces/my-org/board/discussions"`
+    """
     space = os.environ.get("SPACE_ID")
     return f"https://huggingface.co/spaces/{space}/{path}" if space else None
 
@@ -213,26 +219,30 @@ class BoardSettings(BaseModel):
     live_address: Annotated[str, Field(pattern=r"^https?://")] | None = None
     """The address of the board that takes submissions, to which those files link."""
     source_code: Annotated[str, Field(pattern=r"^https://")] | None = Field(
-        default_factory=lambda: _of_space("tree/main")
+        default_factory=lambda: _space_address("tree/main")
     )
     """Address (`https://…`) of the board's code, to which the footer of all pages leads. Default: on a Space, its
     files; elsewhere the footer leaves it out."""
     contact: Annotated[str, Field(pattern=r"^(https://|mailto:)")] | None = Field(
-        default_factory=lambda: _of_space("discussions")
+        default_factory=lambda: _space_address("discussions")
     )
     """Address (`https://…` or `mailto:…`) of the people who run the board, in the same place. Default: on a Space, its
     discussions."""
     log: Literal["text", "json"] = "text"
     """`json`: each line of the log is an object with `time`, `level`, `logger`, `message` and, after an error,
     `traceback`."""
-    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
+    host: str = Field(
+        default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO_VARIABLES["HANNUN_HOST"])
+    )
     """The address the board listens on. If it is not set, `GRADIO_SERVER_NAME` is used."""
-    port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
+    port: int = Field(
+        default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO_VARIABLES["HANNUN_PORT"])
+    )
     """The port the board listens on. If it is not set, `GRADIO_SERVER_PORT` is used."""
 
 
 class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, BaseSettings):
-    """The settings of an installation."""
+    """All settings of an installation, with the checks of values that a type cannot express."""
 
     model_config = SettingsConfigDict(
         env_prefix="HANNUN_", env_ignore_empty=True, extra="ignore", populate_by_name=True
@@ -260,7 +270,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @classmethod
     def _check_server(cls, value: str | None) -> str | None:
         if value is not None:
-            server_words(value)
+            server_words(value)  # raises ValueError if the command is malformed
         return value
 
     @field_validator("hub_token_file")
@@ -277,7 +287,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @field_validator("signing_key")
     @classmethod
     def _check_signing_key(cls, value: SecretStr | None) -> SecretStr | None:
-        """Check the key at start-up, before an evaluation is run that could not be published."""
+        """Check the key at start-up. Otherwise it would fail when the first evaluation, after hours, is to be published."""
         if value:
             # Imported here, because this is slow and few installations need it.
             from submissions.records.signed_statement import private_key
@@ -287,10 +297,11 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
 
     @model_validator(mode="after")
     def _check_stores_differ(self) -> Self:
-        """Reject one store for both: the private store holds answers per item, which would leak the test sets."""
-        if _same(self.store, self.private_store):
+        """Reject one store for two purposes: the private store holds answers by item, which would leak the test sets."""
+        if _is_same_store(self.store, self.private_store):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
-        if self.private_queue and any(_same(self.private_queue, url) for url in (self.store, self.private_store)):
+        other_stores = (self.store, self.private_store)
+        if self.private_queue and any(_is_same_store(self.private_queue, url) for url in other_stores):
             raise ValueError("HANNUN_PRIVATE_QUEUE must be a store of its own")
         stores = {
             "HANNUN_STORE": self.store,
@@ -305,7 +316,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     def with_store(self, store: str | None) -> Self:
         """Return settings with another public store. Raises SettingsError if `store` is the private store."""
         for private in (self.private_store, self.private_queue):
-            if store and private and _same(store, private):
+            if store and private and _is_same_store(store, private):
                 raise SettingsError(f"{store} is private: it holds answers and names; name another store")
         return self.model_copy(update={"store": store}) if store else self
 
@@ -318,17 +329,18 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @property
     def secrets(self) -> dict[str, str]:
         """Return all secrets by the name of their variable: secret settings, and API keys that settings refer to."""
-        found = {f"HANNUN_{name.upper()}": v.get_secret_value() for name, v in self if isinstance(v, SecretStr)}
+        secret_fields = {name: value for name, value in self if isinstance(value, SecretStr)}
+        found = {f"HANNUN_{name.upper()}": value.get_secret_value() for name, value in secret_fields.items()}
         if token := self.hub_token_value:  # the current one, which may come from a file
             found["HANNUN_HUB_TOKEN"] = token
-        for name in sorted({"HF_TOKEN", *self._keys}):
+        for name in sorted({"HF_TOKEN", *self._key_variables}):
             if name in os.environ:
                 found[name] = os.environ[name]
         return found
 
     @property
-    def _keys(self) -> set[str]:
-        """Return the names of the variables that hold API keys."""
+    def _key_variables(self) -> set[str]:
+        """Return the names of the variables that hold the API keys of HANNUN_APIS and HANNUN_EMBEDDINGS."""
         names = {api.options.key for api in self.apis.values()}
         if self.embeddings:
             names.add(self.embeddings.key)
@@ -337,7 +349,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @property
     def unknown_variables(self) -> dict[str, str | None]:
         """Return the HANNUN_* variables that are not settings, each with the setting of the most similar name or None."""
-        known = {*(f"HANNUN_{name.upper()}" for name in type(self).model_fields), API_KEY, *self._keys}
+        known = {*(f"HANNUN_{name.upper()}" for name in type(self).model_fields), API_KEY, *self._key_variables}
         unknown = [name for name in os.environ if name.startswith("HANNUN_") and name not in known]
         found: dict[str, str | None] = {}
         for name in sorted(unknown):
@@ -346,7 +358,10 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
         return found
 
     def variables(self, without: Collection[str]) -> dict[str, str]:
-        """Return the environment variables that hold settings, except secret ones and those in `without`."""
+        """Return the environment variables that hold settings, except secret ones and those in `without`.
+
+        A job on another machine gets them.
+        """
         names = {f"HANNUN_{name.upper()}" for name in type(self).model_fields} - {*self.secrets, *without}
         return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 
@@ -374,15 +389,16 @@ def _first_line(file: Path) -> str | None:
         return None
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_store(url: str, other: str) -> bool:
     """Return whether two addresses name the same store, even if they are written differently."""
+    return _normalised(url) == _normalised(other)
 
-    def plain(url: str) -> str:
-        if url.startswith("hf:"):
-            return url.rstrip("/").lower()  # names on the Hub are case-insensitive
-        return str(Path(url.removeprefix("file://")).resolve())
 
-    return plain(one) == plain(other)
+def _normalised(url: str) -> str:
+    """Return the one spelling of a store's address: `file:///data/../data/store.git` -> `/data/store.git`."""
+    if url.startswith("hf:"):
+        return url.rstrip("/").lower()  # names on the Hub are case-insensitive
+    return str(Path(url.removeprefix("file://")).resolve())
 
 
 def load_settings(benchmarks: Collection[str] | None = None) -> Settings:
@@ -394,7 +410,7 @@ def load_settings(benchmarks: Collection[str] | None = None) -> Settings:
         settings = Settings()
     except ValidationError as error:
         raise SettingsError(_first_error(error)) from None
-    except UnreadableError as error:  # its text names the field: error parsing value for field "apis" from …
+    except UnreadableError as error:  # its text names the field: error parsing value for field "apis" from source …
         name = str(error).partition('field "')[2].partition('"')[0].upper()
         raise SettingsError(f"setting HANNUN_{name}: not valid JSON: {error.__cause__}") from None
     if benchmarks is not None:
@@ -414,7 +430,10 @@ def _check_benchmarks(settings: Settings, benchmarks: Collection[str]) -> None:
 
 
 def _first_error(error: ValidationError) -> str:
-    """Describe the first invalid setting by its variable, the field within its JSON, and the reason."""
+    """Describe the first invalid setting by its variable, the field within its JSON, and the reason.
+
+    `setting HANNUN_APIS: gpt.max_cost: Input should be greater than 0`
+    """
     first = error.errors()[0]
     reason = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
@@ -423,7 +442,7 @@ def _first_error(error: ValidationError) -> str:
     variable, *inner = (str(part) for part in first["loc"] if part != "options")
     name = f"HANNUN_{variable.upper().removeprefix('HANNUN_')}"
     if name not in os.environ:
-        name = GRADIO.get(name, name)  # the variable that the invalid value was read from
+        name = GRADIO_VARIABLES.get(name, name)  # the variable that the invalid value was read from
     field = f"{'.'.join(inner)}: " if inner else ""
     return f"setting {name}: {field}{reason}"
 
