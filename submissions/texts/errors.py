@@ -10,14 +10,16 @@ Exception
 ├── QueueError                 an operation on the queue is not possible
 │   └── LostLeaseError         the request is no longer held by this worker
 ├── StatementError             a signed statement does not match a record
-└── TemplateError              a chat template fails or takes too long
+├── TemplateError              a chat template fails or takes too long
+└── MemoryError
+    └── TemplateProcessError   the process that renders a chat template could not start or was killed
 """
 
 from submissions.texts.refusals import REFUSALS, RefusalCode
 
 
 class RefusedError(Exception):
-    """A model cannot be queued. `code` is the reason, `detail` what was found instead (not translated)."""
+    """A model cannot be queued. `code` is the reason; `detail` names what was found, such as a file (not translated)."""
 
     def __init__(self, code: RefusalCode, detail: str = "") -> None:
         super().__init__(f"{REFUSALS[code].en}{f' ({detail})' if detail else ''}")
@@ -67,5 +69,5 @@ class TemplateError(Exception):
 class TemplateProcessError(MemoryError):
     """The process that renders a chat template could not start or was killed, as when memory runs out.
 
-    It is no TemplateError, because the template has no fault.
+    It is not a TemplateError, because the template is not the cause.
     """

@@ -1,4 +1,7 @@
-"""The codes of evaluations that ended without a result. Imports nothing, so that any module can use it."""
+"""Define the codes of evaluations that ended without a result, and who has to act. Any module may import it.
+
+Their texts for visitors are in `submissions/texts/failures.py`.
+"""
 
 from enum import Enum, StrEnum, auto
 
@@ -46,6 +49,7 @@ class FailureCode(StrEnum):
 
     kind: Kind
 
+    # A member is written as `CODE = "code", Kind.…`. Its value is the first, so that `FailureCode("code")` finds it.
     def __new__(cls, value: str, kind: Kind = Kind.MODEL) -> "FailureCode":
         code = str.__new__(cls, value)
         code._value_ = value

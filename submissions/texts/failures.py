@@ -1,4 +1,4 @@
-"""Explain failed evaluations to visitors: the reason, and what to do."""
+"""Explain failed evaluations to visitors: the reason, and what to do. The page of a request shows the text of its code."""
 
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.text import Text

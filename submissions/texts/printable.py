@@ -1,8 +1,8 @@
-"""Make text of strangers safe for logs and terminals."""
+"""Make untrusted text, such as names of files or messages of a server, safe for logs and terminals."""
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return text with control characters shown by their codes, except those in `keep`.
+    """Return text with control characters replaced by their escapes, except those in `keep`: ESC becomes "\\x1b".
 
     A line break could forge a line of a log, and an escape sequence could hide what is on a terminal or change its title.
     """

@@ -1,4 +1,7 @@
-"""Explain to submitters why a submission is refused, and what to do."""
+"""Explain to submitters why a submission is refused, and what to do.
+
+A check raises `RefusedError` with a code. The form, the command line and Gradio's API show the text of the code.
+"""
 
 from enum import StrEnum
 
