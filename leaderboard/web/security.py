@@ -1,14 +1,15 @@
-"""Checks on every request, and security headers on every response.
+"""Check every request, and add security headers to every response.
 
-The middleware limits the size and the arrival time of bodies and the rate of requests, and refuses cross-site requests that do
-more than read.
+`SecurityMiddleware` is the first code of ours that a request reaches, before all routes and Gradio. It limits the size and the
+arrival time of bodies and the rate and number of requests of a network, and refuses cross-site requests that do more than read.
+Limits of connections and headers, which come before, are in `leaderboard/web/protocol.py`; limits of submissions, which come
+after, in `leaderboard/web/auth.py`.
 """
 
 import logging
 import re
 from asyncio import Semaphore, get_running_loop, timeout_at
 from collections import Counter
-from collections.abc import Callable
 
 from limits import parse
 from limits.storage import MemoryStorage
@@ -24,30 +25,30 @@ from submissions.config.sign_in import SIGN_IN_PATH
 
 log = logging.getLogger(__name__)
 
-MAX_BODY = 65_536  # bytes
+MAX_BODY = 65_536  # bytes of a request's body; a filled form has a few hundred
 MAX_OPEN = 300  # concurrent requests per network: an open page has two, and an office may share one address
 BODY_SECONDS = 30.0  # time for a body to arrive
 CALL_RATE = "600/minute"  # POST requests per network: pages refresh themselves, and an office may share one address
 BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Gradio's queue of 200 events
-# Paths that pages of any site may read.
+# Paths that scripts in pages of any site may read: /boards/ko-vqa.csv, /requests/KEY.json, /badge/OWNER/NAME/ko-vqa.svg.
 DATA_PATHS = re.compile(
     r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
 )
-# Paths whose content takes long to make, if it is not kept already.
+# Paths whose content may take long to make: all but those of files and of short answers, as /ko-vqa or /en/models/OWNER/NAME.
 COSTLY_PATHS = re.compile(r"/(en/)?(?!(assets|gradio_api|healthz|readyz|version|robots\.txt|favicon\.ico)\b).*")
 MAX_COSTLY = 4  # of these requests that run at the same time for one network; the others wait
-CALLBACK = "/login/callback"
+SIGN_IN_CALLBACK = "/login/callback"  # Gradio's, where the Hub sends a visitor back to
 PROVIDER_UNREACHABLE = "로그인 서버에 연결할 수 없습니다. 잠시 후 다시 시도하세요.\nThe sign-in server cannot be reached. Try again later.\n"
 EMBED_PREFIX = "/embed/"  # read-only pages that any site may frame
 
 READ_METHODS = ("GET", "HEAD")
 
-# No page has inline scripts or styles.
+# Content security policy: no page has inline scripts, and the only inline style is that of `style_sheet`, named by its hash.
 _POLICY = (
     "default-src 'self'; style-src 'self' {style}; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; "
     "form-action 'self'; frame-ancestors {framing}"
 )
-_FRAMING = "'self' https://huggingface.co https://*.hf.space"
+_FRAMING = "'self' https://huggingface.co https://*.hf.space"  # the sites that show a Space in a frame
 # Browsers do not guess content types, and send no referrer to other sites.
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -57,44 +58,46 @@ _HEADERS = {
 
 
 class RateLimit:
-    """Rate limits per name, counted in this process over a moving window."""
+    """Counts hits by name in this process, over a moving window."""
 
     def __init__(self, *rates: str) -> None:
+        """Set the limits of each name, such as "600/minute"."""
         self._rates = [parse(rate) for rate in rates]
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
-    def allows(self, *who: str) -> bool:
+    def allows(self, *names: str) -> bool:
         """Count one hit for each name and return whether all of them are within the limits."""
         # A list, so that every name is counted even if an earlier one is over its limit.
-        hits = [self._limiter.hit(rate, name) for name in who for rate in self._rates]
+        hits = [self._limiter.hit(rate, name) for name in names for rate in self._rates]
         return all(hits)
 
 
 class SecurityMiddleware:
-    """Refuses requests to other paths, from other sites, too large or too frequent, and adds security headers."""
+    """Refuses requests from other sites, too large or too frequent, and adds security headers to all responses."""
 
     def __init__(self, app: ASGIApp, address: str | None = None) -> None:
         """Wrap an application. `address` is the board's public address, if it is known."""
         self._app = app
         self._address = address
-        self._costly: dict[str, Semaphore] = {}  # by network, while one of its costly requests waits or runs
+        self._costly_slots: dict[str, Semaphore] = {}  # by network, while it has open requests
         self._calls = RateLimit(CALL_RATE, BURST_RATE)
-        self._open = Counter[str]()  # concurrent requests by network, including the streams of open pages
+        self._open_requests = Counter[str]()  # by network, including the streams of open pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        readable = scope["method"] in READ_METHODS and DATA_PATHS.fullmatch(scope["path"]) is not None
-        response = _Response(send, "*" if scope["path"].startswith(EMBED_PREFIX) else _FRAMING, readable)
-        who = network_of((scope.get("client") or ("",))[0])
-        if refusal := self._refusal(scope, who):
+        is_public_data = scope["method"] in READ_METHODS and DATA_PATHS.fullmatch(scope["path"]) is not None
+        framing = "*" if scope["path"].startswith(EMBED_PREFIX) else _FRAMING
+        response = _Response(send, framing, any_site_may_read=is_public_data)
+        network = network_of((scope.get("client") or ("",))[0])
+        if refusal := self._refusal(scope, network):
             return await refusal(scope, receive, response.send)
-        self._open[who] += 1
+        self._open_requests[network] += 1
         body = _Body(receive)
         try:
-            if turn := self._turn(scope, who):
-                await turn.acquire()
-                response.release = turn.release
+            if slots := self._slots_for(scope, network):
+                await slots.acquire()
+                response.slots = slots
             await self._app(scope, body.receive, response.send)
         except _BodyTooLong:
             if not response.started:
@@ -103,45 +106,56 @@ class SecurityMiddleware:
             if not response.started:
                 await PlainTextResponse("the request took too long", 408)(scope, receive, response.send)
         except Exception as error:
-            if scope["path"] not in (SIGN_IN_PATH, CALLBACK) or response.started:
+            answer = None if response.started else _answer_to_failed_sign_in(scope["path"], error)
+            if answer is None:
                 raise
-            if scope["path"] == SIGN_IN_PATH:
-                log.warning("the sign-in provider failed: %s: %s", type(error).__name__, error)
-                answer: Response = PlainTextResponse(PROVIDER_UNREACHABLE, 503, {"Retry-After": "60"})
-            else:
-                log.warning("the sign-in callback failed")  # anybody can request it, with any parameters
-                answer = RedirectResponse("/submit", 303)
             await answer(scope, receive, response.send)
         finally:
-            response.end_turn()
-            self._open[who] -= 1
-            if not self._open[who]:
-                del self._open[who]
-                self._costly.pop(who, None)
+            response.free_slot()
+            self._open_requests[network] -= 1
+            if not self._open_requests[network]:
+                del self._open_requests[network]
+                self._costly_slots.pop(network, None)
 
-    def _turn(self, scope: Scope, who: str) -> Semaphore | None:
-        """Return what a costly request waits for, until fewer than MAX_COSTLY of its network run, or None."""
+    def _slots_for(self, scope: Scope, network: str) -> Semaphore | None:
+        """Return the slots of a network, one of which a costly request takes while it runs, or None for other requests."""
         if scope["method"] not in READ_METHODS or not COSTLY_PATHS.fullmatch(scope["path"]):
             return None
-        return self._costly.setdefault(who, Semaphore(MAX_COSTLY))
+        return self._costly_slots.setdefault(network, Semaphore(MAX_COSTLY))
 
-    def _refusal(self, scope: Scope, who: str) -> ASGIApp | None:
-        reading = scope["method"] in READ_METHODS
+    def _refusal(self, scope: Scope, network: str) -> ASGIApp | None:
+        """Return the response that refuses a request, or None if the request may pass."""
+        is_read = scope["method"] in READ_METHODS
         headers = Headers(scope=scope)
         if "host" in headers and not is_host(headers["host"]):
             return PlainTextResponse("the Host header names no host", 400)
+        # Signing out is a GET request, which a link or an image of another site could make.
         if scope["path"].endswith("/logout") and _is_cross_site(headers, self._address):
             return PlainTextResponse("cross-site requests are not allowed", 403)
-        if not reading:
+        if not is_read:
             if _is_cross_site(headers, self._address):
                 return PlainTextResponse("cross-site requests are not allowed", 403)
             if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):
                 return PlainTextResponse("the request is too large", 413)
-            if not self._calls.allows(who):
+            if not self._calls.allows(network):
                 return PlainTextResponse("too many requests", 429, {"Retry-After": "60"})
-        if self._open[who] >= MAX_OPEN:
+        if self._open_requests[network] >= MAX_OPEN:
             return PlainTextResponse("too many concurrent requests", 429, {"Retry-After": "60"})
         return None
+
+
+def _answer_to_failed_sign_in(path: str, error: Exception) -> Response | None:
+    """Log an error of Gradio's sign-in and return the answer, or None if the path is another one.
+
+    The error is that the Hub does not answer, or that somebody requests the callback with invented parameters.
+    """
+    if path == SIGN_IN_PATH:
+        log.warning("the sign-in provider failed: %s: %s", type(error).__name__, error)
+        return PlainTextResponse(PROVIDER_UNREACHABLE, 503, {"Retry-After": "60"})
+    if path == SIGN_IN_CALLBACK:
+        log.warning("the sign-in callback failed")  # without the error, which has the parameters
+        return RedirectResponse("/submit", 303)
+    return None
 
 
 def _is_cross_site(headers: Headers, address: str | None) -> bool:
@@ -163,41 +177,46 @@ class _Body:
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self._seen = 0
-        self._whole = False
+        self._received_bytes = 0
+        self._is_complete = False
         self._deadline = get_running_loop().time() + BODY_SECONDS
 
     async def receive(self) -> Message:
+        """Return the next message. Raises _BodyTooLong or TimeoutError if the body exceeds a limit."""
         # After the body, `receive` waits for the end of the connection, which has no deadline.
-        async with timeout_at(None if self._whole else self._deadline):
+        async with timeout_at(None if self._is_complete else self._deadline):
             message = await self._receive()
-        self._whole = not message.get("more_body")
-        self._seen += len(message.get("body", b""))
-        if self._seen > MAX_BODY:
+        self._is_complete = not message.get("more_body")
+        self._received_bytes += len(message.get("body", b""))
+        if self._received_bytes > MAX_BODY:
             raise _BodyTooLong
         return message
 
 
 class _Response:
-    """Sends a response with security headers."""
+    """Sends a response with security headers.
 
-    def __init__(self, send: Send, framing: str, readable: bool) -> None:
+    `framing` lists the sites that may show it in a frame. `any_site_may_read` is whether their scripts may read it.
+    """
+
+    def __init__(self, send: Send, framing: str, *, any_site_may_read: bool) -> None:
         self._send = send
         self._headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(framing=framing, style=style_source())}
-        if readable:  # by pages of other sites
+        if any_site_may_read:
             self._headers["Access-Control-Allow-Origin"] = "*"
         self.started = False
-        self.release: Callable[[], None] | None = None  # lets the next costly request of the network start
+        self.slots: Semaphore | None = None  # of the network's costly requests, if this one holds a slot
 
-    def end_turn(self) -> None:
-        if self.release:
-            self.release()
-            self.release = None
+    def free_slot(self) -> None:
+        """Let the next costly request of the network start."""
+        if self.slots:
+            self.slots.release()
+            self.slots = None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started = True
-            self.end_turn()  # the content is made, and a slow client must not delay others of its network
+            self.free_slot()  # the content is made, and a slow client must not delay others of its network
             headers = MutableHeaders(scope=message)
             for name in [name for name in headers if name.startswith("access-control-")]:
                 del headers[name]  # Gradio's headers would let pages of any site act as the visitor
@@ -206,4 +225,5 @@ class _Response:
 
 
 def _int_or_none(text: str) -> int | None:
+    """Return the value of a Content-Length header, or None if it is no number of at most nine digits."""
     return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None
