@@ -1,4 +1,9 @@
-"""Identify visitors and limit how often they check and submit models."""
+"""Identify visitors and limit how often they check and submit models.
+
+The form (`submit_routes.py`) and Gradio's API (`gradio_api.py`) share one `Visitors`. A visitor is identified by the signed session
+of "Sign in with Hugging Face", a program by the access token that it sends. The quota of a submitter is checked later, by
+`submissions/queue/quota.py`.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,28 +21,30 @@ from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user
 
-CHECKS_AT_ONCE = 2  # by the form, and by programs: a check reads some megabytes from the Hub into the board's memory
+# Checks that run at the same time, of the form and as many of programs. One reads some megabytes from the Hub into memory.
+CHECKS_AT_ONCE = 2
 OAUTH_PREFIX = "hf_oauth_"  # prefix of tokens that were issued to other sites
-USER_AUTH_TYPE = "access_token"  # `auth.type` of tokens that users created themselves
+USER_AUTH_TYPE = "access_token"  # `auth.type` in the answer of whoami, of tokens that users created themselves
 
 ANYONE = Submitter("visitor", authenticated=False)  # without sign-in, all visitors count as one submitter
 
 
 class Client(Protocol):
-    """The other end of a connection."""
+    """The other end of a connection, as Starlette and Gradio describe it. `host` is its IP address."""
 
     @property
     def host(self) -> str: ...
 
 
 class Visitors:
-    """Identifies the submitter of a request and counts requests against the rate limit."""
+    """Identifies the submitter of a request, counts requests against the rate limit, and lets a network run one check at a time."""
 
     def __init__(self, auth: Literal["off", "oauth"]) -> None:
         self._auth = auth
         self._limit = RateLimit(SUBMIT_RATE)
-        self._turns = WeakValueDictionary[str, anyio.Lock]()  # by network, while one of its checks waits or runs
-        self._programs = WeakValueDictionary[str, Lock]()  # the same for calls of Gradio's API, which run in threads
+        # By network, while somebody holds or waits for the lock. The form waits in the event loop, Gradio's calls in threads.
+        self._form_locks = WeakValueDictionary[str, anyio.Lock]()
+        self._program_locks = WeakValueDictionary[str, Lock]()
 
     @property
     def sign_in(self) -> bool:
@@ -45,9 +52,9 @@ class Visitors:
         return self._auth == "oauth"
 
     def submitter(self, claims: Mapping[str, Any] | None) -> Submitter | None:
-        """Return the submitter of a signed session, or None if the visitor must sign in first. Forms are not trusted.
+        """Return the submitter of a signed session, or None if the visitor must sign in first.
 
-        `claims` are the Hub's OpenID Connect userinfo in the session.
+        `claims` are the Hub's OpenID Connect userinfo in the session; None if nobody is signed in.
         """
         if not self.sign_in:
             return ANYONE
@@ -56,45 +63,54 @@ class Visitors:
         # Not `name`: an organisation can choose its display name freely.
         return Submitter(str(claims["preferred_username"]), _names(claims.get("orgs"), "preferred_username"))
 
-    def bearer(self, token: str | None) -> Submitter | None:
-        """Return the Hub user of an access token, or None if there is no token or the Hub does not accept it."""
+    def submitter_of_token(self, token: str | None) -> Submitter | None:
+        """Return the Hub user of an access token, or None if there is no token or the Hub does not accept it.
+
+        Tokens that were issued to other sites are refused: with one, such a site could submit as its visitor.
+        """
         if not token or token.startswith(OAUTH_PREFIX):
             return None
         try:
             who: Mapping[str, Any] = HfApi(token=token).whoami()
         except HTTPError:
             return None
-        kind = who.get("auth", {}).get("type", USER_AUTH_TYPE)  # tokens issued to other sites are refused
-        if who.get("type") != "user" or kind != USER_AUTH_TYPE:
+        token_type = who.get("auth", {}).get("type", USER_AUTH_TYPE)
+        if who.get("type") != "user" or token_type != USER_AUTH_TYPE:
             return None
         return Submitter(str(who["name"]), _names(who.get("orgs"), "name"))
 
-    def turn(self, client: Client | None) -> anyio.Lock:
-        """Return what a check of the form waits for, until no other check of its network runs."""
+    def form_lock(self, client: Client | None) -> anyio.Lock:
+        """Return the lock that a check of the form holds, so that the checks of one network run one after the other."""
         network = network_of(client.host) if client else ""
-        return self._turns.setdefault(network, anyio.Lock())
+        return self._form_locks.setdefault(network, anyio.Lock())
 
     @contextmanager
-    def program_turn(self, client: Client | None) -> Iterator[bool]:
-        """Yield whether a program may submit now: not while another submission of its network runs."""
+    def program_slot(self, client: Client | None) -> Iterator[bool]:
+        """Yield whether a program may submit now: False while another submission of its network runs."""
         network = network_of(client.host) if client else ""
-        lock = self._programs.setdefault(network, Lock())
-        free = lock.acquire(blocking=False)
+        lock = self._program_locks.setdefault(network, Lock())
+        is_free = lock.acquire(blocking=False)
         try:
-            yield free
+            yield is_free
         finally:
-            if free:
+            if is_free:
                 lock.release()
 
     def within_rate_limit(self, client: Client | None, submitter: Submitter | None) -> bool:
-        """Count one request of this visitor and return whether the rate limit allows it."""
-        who = [f"address {network_of(client.host)}"] if client else []
-        who += [f"user {submitter.name}"] if submitter and submitter.authenticated else []
-        return self._limit.allows(*who)
+        """Count one request of this visitor, by network and by user, and return whether the rate limit allows it."""
+        counted: list[str] = []
+        if client:
+            counted.append(f"address {network_of(client.host)}")
+        if submitter and submitter.authenticated:
+            counted.append(f"user {submitter.name}")
+        return self._limit.allows(*counted)
 
 
 def _names(organisations: Any, field: str) -> frozenset[str]:
-    """Return the usernames of organisations, which are also the owners in model IDs."""
-    known = organisations if isinstance(organisations, list) else []
-    names = {org.get(field) for org in known if isinstance(org, dict)}
+    """Return the usernames of organisations, which are also the owners in model IDs: [{"name": "org"}] -> {"org"}.
+
+    `field` is the field of a username: "preferred_username" in a session, "name" in the answer of whoami.
+    """
+    listed = organisations if isinstance(organisations, list) else []
+    names = {org.get(field) for org in listed if isinstance(org, dict)}
     return frozenset(name for name in names if isinstance(name, str))

@@ -1,4 +1,4 @@
-"""Routes for programs: tables, charts, results, requests, feeds and pictures."""
+"""Join the routers of all files: tables, charts, results, requests, feeds and pictures."""
 
 from fastapi import APIRouter
 

@@ -1,6 +1,8 @@
 """Named endpoints for programs, through gradio_client and plain HTTP. Endpoints that only read are also MCP tools.
 
-Every input is checked here, because over HTTP a caller can send values of any type.
+Gradio turns each function in `_add_endpoints` into an endpoint of its name, and shows the function's docstring and parameter names
+to programs as its documentation. Every input is checked here, because over HTTP a caller can send values of any type. An error that
+a caller is to see is a `gr.Error`. The application is built late, by `leaderboard/web/application.py`.
 """
 
 import json
@@ -56,6 +58,7 @@ def gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors)
 
 
 def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
+    """Add the endpoints to the current `gr.Blocks`."""
 
     def leaderboard(
         benchmark: str, search: str = "", verified: bool = False, limit: int = ROWS_PER_PAGE
@@ -131,32 +134,42 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
         if not visitors.within_rate_limit(request.client if request else None, submitter):
             raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:  # the limit per network, checked above, also bounds the requests to the Hub
-            submitter = visitors.bearer(_token(request))
+            submitter = visitors.submitter_of_token(_token(request))
             if submitter and not visitors.within_rate_limit(None, submitter):
                 raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
             return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
         submission = Submission.parse(model, benchmarks, revision, precision, thinking, share)
-        with visitors.program_turn(request.client if request else None) as free:
-            if not free:
+        with visitors.program_slot(request.client if request else None) as is_free:
+            if not is_free:
                 raise _error("another submission from your network is being checked; try again in a minute")
             outcomes, _ = service.submit(submission, submitter)
         board.expect_change()
-        return [_answer(one.code == "accepted", outcome_message(one, "en"), one.benchmark, one.key) for one in outcomes]
+        return [
+            _answer(outcome.code == "accepted", outcome_message(outcome, "en"), outcome.benchmark, outcome.key)
+            for outcome in outcomes
+        ]
 
-    reading: dict[str, Callable[..., Any]] = {"leaderboard": leaderboard, "result": result, "request": request}
-    for name, function in {**reading, "queue": queue_}.items():
+    readers: dict[str, Callable[..., Any]] = {
+        "leaderboard": leaderboard,
+        "result": result,
+        "request": request,
+        "queue": queue_,
+    }
+    for name, function in readers.items():
         # Not through the queue: for a queued MCP tool, Gradio calls itself at the host that its first caller named.
         api(_hide_errors(function, name), api_name=name, queue=False)
     api(_hide_errors(submit, "submit"), api_name="submit", concurrency_limit=CHECKS_AT_ONCE)
 
 
 def _check_known(name: str, values: Sequence[object], known: Sequence[str]) -> None:
+    """Raise gr.Error if a value is not one of the known ones. `name` is what they are, such as "benchmark"."""
     if unknown := [value for value in values if value not in known]:
         raise _error(f"unknown {name} {str(unknown[0])[:50]!r}; available: {', '.join(known)}")
 
 
 def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str | None = None) -> dict[str, Any]:
+    """Return the entry of one benchmark in the answer of `submit`. `request` is the key of the new or existing request."""
     return {"accepted": accepted, "benchmark": benchmark, "message": message, "request": key}
 
 
@@ -164,7 +177,8 @@ def _limit_tools(blocks: gr.Blocks) -> None:
     """Remove `submit` from the MCP tools and make all tools return JSON. Must be called after the blocks are mounted."""
     server = blocks.mcp_server_obj
     assert server is not None, getattr(blocks, "mcp_error", None)
-    server.tool_to_endpoint = {t: e for t, e in server.tool_to_endpoint.items() if e != "/submit"}
+    endpoints = server.tool_to_endpoint
+    server.tool_to_endpoint = {tool: endpoint for tool, endpoint in endpoints.items() if endpoint != "/submit"}
 
     def as_json(data: Any, root_url: str) -> list[TextContent | ImageContent]:
         return [TextContent(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
@@ -183,6 +197,7 @@ def _token(request: gr.Request | None) -> str | None:
 
 
 def _error(message: str) -> gr.Error:
+    """Return an error that the caller sees and that is not logged."""
     return gr.Error(message, print_exception=False)
 
 

@@ -20,7 +20,7 @@ from leaderboard.views.location import LANGUAGE_FOLDERS, Location, Theme
 from leaderboard.views.texts import Language
 from leaderboard.web.address import PLACEHOLDER, origin_of
 from leaderboard.web.language import preferred_language
-from leaderboard.web.responses import HTML, located, revalidated, with_origin
+from leaderboard.web.responses import HTML, revalidated, tag_at_origin, with_origin
 from submissions.store.base import blob_id
 
 CACHED_PAGES = 64  # addresses whose HTML is kept until the board changes
@@ -49,7 +49,7 @@ def page_routes(board: LiveBoard) -> APIRouter:
         if found is None:
             return missing_page(board, request)
         tag, content = found
-        return revalidated(request, located(tag, here), HTML, lambda: with_origin(content, here))
+        return revalidated(request, tag_at_origin(tag, here), HTML, lambda: with_origin(content, here))
 
     def fixed(page: Page, language: Language, path: str) -> Callable[..., Response]:
         def answer(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Badges, preview pictures, pictures of public items, and the site map."""
+"""Routes of badges, preview pictures (`/cards`), pictures of public items (`/samples`), and the site map."""
 
 from dataclasses import replace
 from mimetypes import guess_type
@@ -12,16 +12,16 @@ from leaderboard.data.opened import opened_file
 from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card
 from leaderboard.pages.site_files import site_map
 from leaderboard.web.address import PLACEHOLDER
-from leaderboard.web.kept_contents import KeptContents
+from leaderboard.web.content_cache import ContentCache
 from leaderboard.web.page_routes import language_named, location_of
-from leaderboard.web.responses import located, revalidated, revalidated_content, with_origin
+from leaderboard.web.responses import revalidated, revalidated_content, tag_at_origin, with_origin
 
 SVG = "image/svg+xml"
 
 
 def picture_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
-    kept = KeptContents()
+    cache = ContentCache()
 
     @router.get("/badge/{model:path}/{benchmark}.svg")
     def badge_of(request: Request, model: str, benchmark: str) -> Response:
@@ -60,8 +60,8 @@ def picture_routes(board: LiveBoard) -> APIRouter:
     def search_engines(request: Request) -> Response:
         view = board.fresh_view()
         here = location_of(request, "ko", "")
-        content = kept.once("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
-        tag = located(view.version, here)
+        content = cache.cached("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
+        tag = tag_at_origin(view.version, here)
         return revalidated(request, tag, "application/xml", lambda: with_origin(content(), here))
 
     return router

@@ -1,4 +1,8 @@
-"""Results, the record of the board, errata, and what others publish."""
+"""Routes of JSON and CSV files about results and evidence.
+
+These are a result in several formats, the verification record, errata, ranks on unseen questions, the lineage of models, and the
+register of numbers that others published. Handlers read the board's view and write the file; `data_routes.py` joins all routers.
+"""
 
 from functools import partial
 
@@ -12,7 +16,7 @@ from leaderboard.data.unseen import UNSEEN_COLUMNS, unseen_rows
 from leaderboard.facts.lineage import LINEAGE
 from leaderboard.facts.register import numbers, numbers_of_set
 from leaderboard.facts.register_sets import BY_SLUG
-from leaderboard.web.kept_contents import KeptContents
+from leaderboard.web.content_cache import ContentCache
 from leaderboard.web.responses import JSON, revalidated, revalidated_content, to_json
 from submissions.records.result import EvalResult
 
@@ -21,10 +25,11 @@ STATEMENT = "intoto"  # the format in a result's URL that returns its signed sta
 
 def record_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
-    kept = KeptContents()
+    cache = ContentCache()
 
     @router.get("/results/{name}.json")
     def result(request: Request, name: str) -> Response:
+        # KEY.json is the record itself, KEY.lm-eval.json one of RESULT_FORMATS, KEY.intoto.json its signed statement.
         key, _, file_format = name.partition(".")
         content = board.result_json(key)
         if content is None or file_format not in ("", STATEMENT, *RESULT_FORMATS):
@@ -43,7 +48,9 @@ def record_routes(board: LiveBoard) -> APIRouter:
         def write() -> bytes:
             return to_json(record_json(view.boards, view.retired, view.commitments, view.private_attempts))
 
-        return revalidated(request, view.version, JSON, kept.once("record", view.version, write), "hannun-record.json")
+        return revalidated(
+            request, view.version, JSON, cache.cached("record", view.version, write), "hannun-record.json"
+        )
 
     @router.get("/errata.json")
     def errata(request: Request) -> Response:
@@ -71,8 +78,7 @@ def record_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such file; sets are {', '.join(BY_SLUG)}, as {', '.join(REGISTER_FORMATS)}")
         media_type, write = REGISTER_FORMATS[kind]
         rows = numbers_of_set(BY_SLUG[slug].title) if slug else numbers()
-        return revalidated_content(
-            request, write(rows), media_type, f"hannun-register{'-' if slug else ''}{slug}.{kind}"
-        )
+        file_name = f"hannun-register-{slug}.{kind}" if slug else f"hannun-register.{kind}"
+        return revalidated_content(request, write(rows), media_type, file_name)
 
     return router

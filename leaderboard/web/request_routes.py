@@ -1,4 +1,4 @@
-"""The state of the board, requests and feeds."""
+"""Routes of the state of the board (`/version`), the queue, requests, and Atom feeds."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from leaderboard.data.requests import queue_json, request_json
 from leaderboard.pages.feed import feed, feed_of_request
 from leaderboard.pages.page import versions
 from leaderboard.web.page_routes import language_named, location_of
-from leaderboard.web.responses import JSON, located, revalidated, revalidated_content, to_json
+from leaderboard.web.responses import JSON, revalidated, revalidated_content, tag_at_origin, to_json
 
 ATOM = "application/atom+xml; charset=utf-8"
 
@@ -18,13 +18,15 @@ def request_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
 
     @router.get("/version")
-    def version() -> Response:
+    def board_version() -> Response:
+        # Open pages request this to learn that they have to be refreshed.
         counts = board.fresh_view().counts
         since = board.stale_since
-        state: dict[str, Any] = {str(live): known for live, known in versions(board).items()} | {"counts": counts}
+        state: dict[str, Any] = {str(live): version for live, version in versions(board).items()}
+        state["counts"] = counts
         if since and board.reached:
             state["out_of_reach_since"] = since.isoformat()
-        elif since:
+        elif since:  # not once since the board was started
             state["out_of_reach_since"] = "never"
         else:
             state["out_of_reach_since"] = None
@@ -49,11 +51,11 @@ def request_routes(board: LiveBoard) -> APIRouter:
     ) -> Response:
         view = board.fresh_view()
         here = location_of(request, language_named(lang), "")
-        owners = {name.partition("/")[0] for name in view.rows_by_model} | {m.organisation for m in view.models}
-        known = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
-        if any(given and given not in names for given, names in known):
+        owners = {name.partition("/")[0] for name in view.rows_by_model} | {row.organisation for row in view.models}
+        limits = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
+        if any(chosen and chosen not in names for chosen, names in limits):
             raise HTTPException(404, "no results of that benchmark, model or organisation")
-        tag = located(view.version, here)
+        tag = tag_at_origin(view.version, here)
         return revalidated(request, tag, ATOM, lambda: feed(view, here, benchmark, model, organisation))
 
     @router.get("/requests/{key}.xml")

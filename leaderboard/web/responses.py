@@ -1,4 +1,8 @@
-"""Responses that clients may keep and must revalidate."""
+"""Make responses that clients may keep and must revalidate (RFC 9111, RFC 9110 8.8.3).
+
+A client sends the ETag of its copy in If-None-Match, and gets the short answer 304 as long as the content is the same. For content
+that depends on the board only, the tag is the board's version, so that the content need not be made to compare it.
+"""
 
 import json
 from collections.abc import Callable
@@ -18,13 +22,13 @@ HTML = "text/html; charset=utf-8"
 def revalidated(
     request: Request, tag: str, media_type: str, write: Callable[[], bytes], name: str | None = None
 ) -> Response:
-    """Return the content with an ETag, or 304 if the client has it already.
+    """Return the content with an ETag, or 304 if the client has it already; then `write` is not called.
 
-    `name` is the file name of a download.
+    `name` is the file name of a download; without it the content is shown in the browser.
     """
-    headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
-    known = request.headers.get("If-None-Match", "")  # tags of the client's copies, or * for any copy
-    if known.strip() == "*" or f'"{tag}"' in known:
+    headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}  # "no-cache" allows copies that are revalidated
+    tags_of_client = request.headers.get("If-None-Match", "")  # of its copies, or * for any copy
+    if tags_of_client.strip() == "*" or f'"{tag}"' in tags_of_client:
         return Response(status_code=304, headers=headers)
     if name:
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -36,8 +40,11 @@ def revalidated_content(request: Request, content: bytes, media_type: str, name:
     return revalidated(request, blob_id(content), media_type, lambda: content, name)
 
 
-def located(tag: str, here: Location) -> str:
-    """Return an ETag for content with addresses of the board. It changes with the board's address."""
+def tag_at_origin(tag: str, here: Location) -> str:
+    """Return an ETag for content that contains the board's address, which visitors may reach by several hosts.
+
+    `("3f1c9a", https://board.example.org) -> "3f1c9a-5d20b7c1"`
+    """
     return f"{tag}-{blob_id(here.origin.encode())[:8]}"
 
 
@@ -47,6 +54,7 @@ def with_origin(content: bytes, here: Location) -> bytes:
 
 
 def to_json(value: Any) -> bytes:
+    """Return a value as JSON in UTF-8. Raises ValueError for NaN and infinity, which are no JSON."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 

@@ -1,10 +1,14 @@
-"""Routes of the submission form. It works without JavaScript; with it, only the outcome is replaced."""
+"""Routes of the submission form. It works without JavaScript; with it, only the outcome is replaced.
+
+`GET /submit` shows the form, filled in from the parameters of a link. `POST /submit` checks the model and, if the button was
+"submit", queues it (`submissions/checks/submit.py`); the answer is the same page with the outcome (`leaderboard/pages/submit.py`).
+"""
 
 import logging
 import time
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import anyio
@@ -29,7 +33,13 @@ from submissions.texts.refusals import RefusalCode
 log = logging.getLogger(__name__)
 
 MAX_FIELDS = 200  # of a form
-Result = tuple[list[Line], tuple[Check, ...]]
+
+
+class Result(NamedTuple):
+    """What the page shows after a check or a submission."""
+
+    lines: list[Line]
+    checks: tuple[Check, ...] = ()
 
 
 def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> APIRouter:
@@ -37,27 +47,28 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
     slots = anyio.CapacityLimiter(CHECKS_AT_ONCE)  # requests that wait for a slot occupy no thread
 
     def sign_in(request: Request, here: Location) -> SignIn:
-        who = visitors.submitter(_claims(request)) if visitors.sign_in else None
-        path = "/logout" if who else SIGN_IN_PATH
+        """Return who is signed in, and the link to sign in or out that leads back to the form."""
+        submitter = visitors.submitter(_claims(request)) if visitors.sign_in else None
+        path = "/logout" if submitter else SIGN_IN_PATH
         link = f"{path}?_target_url={quote(here.link('submit'))}"
-        return SignIn(visitors.sign_in, who.name if who else None, link)
+        return SignIn(visitors.sign_in, submitter.name if submitter else None, link)
 
     def check(form: Submission, submitter: Submitter | None, here: Location) -> Result:
         try:
             report = service.check(form, submitter)
         except StoreError as error:
             log.warning("%s", error)
-            return [Line(False, text("store_busy", here.language))], ()
-        return [report_line(report, here)], tuple(report.checks)
+            return Result([Line(False, text("store_busy", here.language))])
+        return Result([report_line(report, here)], tuple(report.checks))
 
     def submit(form: Submission, submitter: Submitter | None, here: Location) -> Result:
         if submitter is None:
-            return [refused(RefusalCode.SIGN_IN, here)], ()
+            return Result([refused(RefusalCode.SIGN_IN, here)])
         outcomes, report = service.submit(form, submitter)
         board.expect_change()
-        return outcome_lines(outcomes, here), tuple(report.checks) if report else ()
+        return Result(outcome_lines(outcomes, here), tuple(report.checks) if report else ())
 
-    def add(language: Language, folder: str) -> None:
+    def add_routes(language: Language, folder: str) -> None:
         @router.get(f"/{folder}submit")
         def form(request: Request) -> Response:
             here = location_of(request, language, "submit")
@@ -75,17 +86,17 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
             values: list[Any] = [fields.get(name) for name in ("revision", "precision", "thinking", "share")]
             form = Submission.parse(fields.get("model"), fields.getlist("benchmarks"), *values)
             submitter = visitors.submitter(_claims(request))
-            act = submit if fields.get("action") == "submit" else check
+            action = submit if fields.get("action") == "submit" else check
             if not visitors.within_rate_limit(request.client, submitter):
-                result: Result = [refused(RefusalCode.TOO_OFTEN, here)], ()
+                result = Result([refused(RefusalCode.TOO_OFTEN, here)])
             else:
-                async with visitors.turn(request.client):  # so that no visitor takes the slots of all others
-                    result = await anyio.to_thread.run_sync(act, form, submitter, here, limiter=slots)
-            html = submit_page(board, here, sign_in(request, here), form, *result)
+                async with visitors.form_lock(request.client):  # so that no visitor takes the slots of all others
+                    result = await anyio.to_thread.run_sync(action, form, submitter, here, limiter=slots)
+            html = submit_page(board, here, sign_in(request, here), form, result.lines, result.checks)
             return Response(html, media_type=HTML, headers={"Cache-Control": "no-store"})
 
     for language, folder in LANGUAGE_FOLDERS.items():
-        add(language, folder)
+        add_routes(language, folder)
     return router
 
 
@@ -97,6 +108,9 @@ def _prefilled(request: Request) -> Submission:
 
 
 def _claims(request: Request) -> Mapping[str, Any] | None:
-    """Return what the Hub said about the visitor who is signed in, or None if nobody is."""
+    """Return the Hub's OpenID Connect userinfo about the visitor who is signed in, or None if nobody is.
+
+    Gradio keeps it in the signed session cookie.
+    """
     info = request.scope.get("session", {}).get("oauth_info")
     return info["userinfo"] if info and info.get("expires_at", inf) > time.time() else None

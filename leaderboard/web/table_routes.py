@@ -1,4 +1,9 @@
-"""Tables and charts, as files and in other pages."""
+"""Routes of tables and charts as files, and of tables to embed in pages of other sites.
+
+/boards/ko-vqa.csv?q=qwen     a benchmark's table, with the search and filters of its page
+/charts/ko-vqa/params.json    the Plotly figure that the page draws; as .csv its data
+/embed/ko-vqa?n=5             a page with the first rows, for a frame
+"""
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
@@ -11,7 +16,7 @@ from leaderboard.data.query import Query
 from leaderboard.data.ranking import without_superseded_claims
 from leaderboard.views.figures import figure_json
 from leaderboard.views.render import render
-from leaderboard.web.kept_contents import KeptContents
+from leaderboard.web.content_cache import ContentCache
 from leaderboard.web.page_routes import language_named, location_of
 from leaderboard.web.responses import (
     HTML,
@@ -20,12 +25,13 @@ from leaderboard.web.responses import (
     revalidated_content,
 )
 
-EMBED_ROWS, MAX_EMBED_ROWS = 10, 999  # rows of an embedded table: default and maximum
+EMBED_ROWS = 10  # rows of an embedded table, unless its address has `n`
+MAX_EMBED_ROWS = 999
 
 
 def table_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
-    kept = KeptContents()
+    cache = ContentCache()
 
     @router.get("/boards/{name}.{kind}")
     def table(request: Request, name: str, kind: str) -> Response:
@@ -33,13 +39,13 @@ def table_routes(board: LiveBoard) -> APIRouter:
         if name not in view.boards or kind not in FORMATS:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)} as {', '.join(FORMATS)}")
         media_type, write = FORMATS[kind]
-        wanted = Query.from_params(request.query_params)
+        query = Query.from_params(request.query_params)
 
         def content() -> bytes:
-            return write(view.select(name, wanted), name)
+            return write(view.select(name, query), name)
 
-        if wanted == Query():  # others are too many to keep
-            content = kept.once(f"{name}.{kind}", view.version, content)
+        if query == Query():  # the whole table; there are too many searches to keep them all
+            content = cache.cached(f"{name}.{kind}", view.version, content)
         return revalidated(request, view.version, media_type, content, f"hannun-{name}.{kind}")
 
     @router.get("/charts/{name}/{kind}.{form}")
@@ -55,23 +61,28 @@ def table_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such benchmark; available: {', '.join(('overview', *view.boards))}")
         if kind not in kinds:
             raise HTTPException(404, f"no such chart; available: {', '.join(kinds)}")
-        known: Kind = next(one for one in kinds if one == kind)
+        chart_kind: Kind = next(known for known in kinds if known == kind)
 
         def data() -> Data:
-            if known == OVERVIEW:
+            if chart_kind == OVERVIEW:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
             rows = view.select(name, Query.from_params(request.query_params))
-            return chart_data(known, rows, axis if known == "parts" else "")
+            return chart_data(chart_kind, rows, axis if chart_kind == "parts" else "")
 
         if form == "json":  # a Plotly figure, drawn by the page
             language = language_named(lang)
             tag = f"{view.version}-{language}"
-            return revalidated(request, tag, JSON, lambda: figure_json(known, data(), BENCHMARKS.get(name), language))
+            benchmark = BENCHMARKS.get(name)  # None for the overview
+            return revalidated(request, tag, JSON, lambda: figure_json(chart_kind, data(), benchmark, language))
         if form != "csv":
             raise HTTPException(404, "a chart is available as csv, and as json for Plotly")
         file_name = f"hannun-{name}-{kind}.csv"
         return revalidated(
-            request, view.version, "text/csv; charset=utf-8", lambda: rows_to_csv(data(), COLUMNS[known]), file_name
+            request,
+            view.version,
+            "text/csv; charset=utf-8",
+            lambda: rows_to_csv(data(), COLUMNS[chart_kind]),
+            file_name,
         )
 
     @router.get("/embed/{name}")
@@ -80,8 +91,9 @@ def table_routes(board: LiveBoard) -> APIRouter:
         here = location_of(request, language_named(lang), "")
         if name not in view.boards:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
-        shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS
-        rows = [r for r in without_superseded_claims(view.boards[name]) if r.rank][:shown]
+        is_number = n.isascii() and n.isdigit() and len(n) < 10
+        shown = min(int(n), MAX_EMBED_ROWS) if is_number else EMBED_ROWS
+        rows = [ranked for ranked in without_superseded_claims(view.boards[name]) if ranked.rank][:shown]
         content = render(
             "embed.html", here.language, here=here, rows=rows, name=name, benchmark=BENCHMARKS[name]
         ).encode()
