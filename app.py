@@ -1,11 +1,11 @@
 """The program `hannun`: serve the board, evaluate models, maintain the queue and the stores.
 
 This file is the entry point of the installed command `hannun`, of `python app.py` in a Space, and of `python -m evaluator`,
-`python -m submissions` and `python -m leaderboard`, which have the same commands. Without arguments, `python app.py` serves the
-board and, by default, runs the worker. Settings: docs/configuration.md.
+`python -m submissions` and `python -m leaderboard`, which have the same commands. Without arguments, `python app.py` serves
+the board and, by default, runs the worker. Settings: docs/configuration.md.
 
-Each package declares its command lines in `arguments.py`, which imports almost nothing, and carries them out in a module that is
-imported when a command runs (`dispatch.py`; for the static edition, `leaderboard/edition/command.py`).
+Each package declares its command lines in `arguments.py`, which imports almost nothing, and carries them out in a module
+that is imported when a command runs (`dispatch.py`; for the static edition, `leaderboard/edition/command.py`).
 """
 
 import argparse
@@ -102,7 +102,7 @@ def serve(_: argparse.Namespace) -> int:
 
 
 def serve_board() -> int:
-    """Serve until the process receives a signal to stop. Return the exit code: 2 if a setting, the store or the sandbox fails."""
+    """Serve until the process receives a signal to stop. Return the exit code, 2 if a setting or a store cannot be used."""
     from evaluator.core.errors import SandboxError
     from submissions.config.logs import log_safely
     from submissions.config.settings import load_settings

@@ -1,4 +1,8 @@
-"""The address under which visitors reach the board, for links that other sites and programs read."""
+"""The address under which visitors reach the board, for links that other sites and programs read.
+
+The board runs behind proxies, which change host and port. What a request says of its host comes from the visitor, so it is
+checked before it is used.
+"""
 
 import os
 import re
@@ -11,6 +15,7 @@ from submissions.config.settings import Settings
 
 MAX_HOST = 253  # characters of a host name (RFC 1035)
 _LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+# A host name or an IP address, in brackets if it is IPv6, with or without a port: board.example.org:8080, [::1].
 _HOST = re.compile(rf"(?P<name>{_LABEL}(\.{_LABEL})*\.?|\[[0-9A-Fa-f:.]{{2,45}}\])(:(?P<port>\d{{1,5}}))?", re.ASCII)
 DEFAULT_PORTS = {"http": 80, "https": 443}
 # Stands for the address in kept pages, so that no header of a visitor decides which pages are kept.
@@ -18,7 +23,7 @@ PLACEHOLDER = "https://address-of-the-board.invalid"
 
 
 def public_address(settings: Settings) -> str | None:
-    """Return the address that the operator or the Space names, without a slash at its end, or None."""
+    """Return the address in HANNUN_LIVE_ADDRESS, or of the Space (SPACE_HOST), without a slash at its end, or None."""
     if settings.live_address:
         return settings.live_address.rstrip("/")
     host = os.environ.get("SPACE_HOST")
@@ -33,28 +38,34 @@ def is_host(text: str) -> bool:
 
 def origin_of(request: Request) -> str:
     """Return scheme and host of the board for a request: the public address, else the host that was asked for."""
-    known: str | None = getattr(request.app.state, "public_address", None)
-    return known or str(request.base_url).rstrip("/")
+    public: str | None = getattr(request.app.state, "public_address", None)  # set by `build_app`
+    return public or str(request.base_url).rstrip("/")
 
 
-def is_same_site(headers: Headers, known: str | None) -> bool:
-    """Return whether the origin that a browser names is the board, whatever the proxies in between call it.
+def is_same_site(headers: Headers, public: str | None) -> bool:
+    """Return whether the Origin header of a request is the board. Without the header, a program sent the request.
 
-    Behind a proxy the port of the board may differ from the one that visitors use. If the browser itself says that the
-    request is of the same origin, only host names are compared.
+    The board may have several names: those that proxies forward, that in the Host header, and `public`, its public address.
+    Behind a proxy the port of the board may differ from the one that visitors use. If the browser itself states that the
+    request is of the same origin (Sec-Fetch-Site), only host names are compared.
     """
     origin = headers.get("origin")
     if origin is None:
         return True
     try:
-        place = urlsplit(origin)
-        port = place.port or DEFAULT_PORTS.get(place.scheme)
+        sender = urlsplit(origin)
+        port = sender.port or DEFAULT_PORTS.get(sender.scheme)
     except ValueError:
         return False
     forwarded = [name.strip() for name in headers.get("x-forwarded-host", "").split(",")]
-    names = (*forwarded, headers.get("host", ""), urlsplit(known).netloc if known else "")
-    ours = [found for found in map(_HOST.fullmatch, names) if found]
-    same_host = [one for one in ours if place.hostname and one["name"].lower().strip("[]") == place.hostname.lower()]
+    names = (*forwarded, headers.get("host", ""), urlsplit(public).netloc if public else "")
+    own_hosts = [host for host in map(_HOST.fullmatch, names) if host]
+    same_hosts = [host for host in own_hosts if sender.hostname and _bare_name(host["name"]) == sender.hostname.lower()]
     if headers.get("sec-fetch-site") == "same-origin":
-        return bool(same_host)
-    return any(int(one["port"] or DEFAULT_PORTS.get(place.scheme, 0)) == port for one in same_host)
+        return bool(same_hosts)
+    return any(int(host["port"] or DEFAULT_PORTS.get(sender.scheme, 0)) == port for host in same_hosts)
+
+
+def _bare_name(name: str) -> str:
+    """Return a host name as `urlsplit` gives it: `[::1]` -> `::1`."""
+    return name.lower().strip("[]")

@@ -1,4 +1,8 @@
-"""The web application: pages, data, the submission form, monitoring, and Gradio's API for programs."""
+"""Build and serve the web application: pages, data, the submission form, monitoring, and Gradio's API for programs.
+
+`app.py` calls `build_app` and `serve`. A request passes gzip and `SecurityMiddleware`, and reaches the first route that
+matches. Gradio takes seconds to import, so it is mounted as a `LateApp`: pages are served before it is ready.
+"""
 
 import os
 from collections.abc import AsyncIterator
@@ -35,12 +39,12 @@ from submissions.store.open import check_lasts, open_store
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
-_MAKING_API = Lock()  # Gradio keeps the blocks that are being made in a global of the process
+_BUILDING_GRADIO = Lock()  # Gradio keeps the blocks that are being built in a global of the process
 SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """Build the application for the store in the settings.
+    """Return the application for the stores in the settings.
 
     Raises StoreError if the store cannot be opened, SettingsError if sign-in is required but not configured, or if the
     stores of a Space would be lost at its next restart.
@@ -67,8 +71,8 @@ def build_app(settings: Settings) -> FastAPI:
         from gradio.oauth import attach_oauth  # takes seconds
 
         attach_oauth(app)
-    # A request passes the middleware added last first.
     app.state.public_address = public_address(settings)
+    # A request passes first the middleware that is added last, so responses are compressed outermost.
     app.add_middleware(SecurityMiddleware, address=app.state.public_address)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     for router in (
@@ -79,7 +83,7 @@ def build_app(settings: Settings) -> FastAPI:
         submit_routes(board, service, visitors),
     ):
         app.include_router(allow_head(router))
-    app.router.routes.append(OtherPaths(board))
+    app.router.routes.append(OtherPaths(board))  # the last route before Gradio
     app.add_exception_handler(Exception, internal_error)
     app.mount("/", api)
     return app
@@ -88,10 +92,11 @@ def build_app(settings: Settings) -> FastAPI:
 def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
     """Import Gradio, which takes seconds, and return the application with its API.
 
-    Gradio parses its own source code when it is imported. Until Python 3.11, `ast.parse` fails if a finalizer lets another
-    thread parse meanwhile, for example to log a traceback, and a half imported Gradio cannot be imported again.
+    Garbage collection is paused meanwhile. Gradio parses its own source code when it is imported. Until Python 3.11,
+    `ast.parse` fails if a finalizer lets another thread parse in between, for example to log a traceback, and a Gradio that
+    is half imported cannot be imported again.
     """
-    with _MAKING_API:
+    with _BUILDING_GRADIO:
         with no_garbage_collection():
             from leaderboard.web.gradio_api import gradio_app
         return gradio_app(board, service, visitors)

@@ -19,14 +19,15 @@ KEPT_A_DAY = "public, max-age=86400"
 
 
 def asset_routes() -> APIRouter:
+    """Return the routes of MEDIA_TYPES, the icon and robots.txt."""
     router = APIRouter()
 
     @router.get("/assets/{name}")
     def asset(request: Request, name: str) -> Response:
         if name not in MEDIA_TYPES:
             raise HTTPException(404, f"no such file; available: {', '.join(MEDIA_TYPES)}")
-        current = request.query_params.get("v") == asset_version(name)
-        headers = {"Cache-Control": KEPT_A_YEAR if current else KEPT_A_DAY, "Vary": "Accept-Encoding"}
+        is_current = request.query_params.get("v") == asset_version(name)
+        headers = {"Cache-Control": KEPT_A_YEAR if is_current else KEPT_A_DAY, "Vary": "Accept-Encoding"}
         if "gzip" in request.headers.get("Accept-Encoding", ""):
             return Response(
                 _gzipped(name), media_type=MEDIA_TYPES[name], headers=headers | {"Content-Encoding": "gzip"}

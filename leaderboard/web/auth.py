@@ -1,8 +1,8 @@
 """Identify visitors and limit how often they check and submit models.
 
-The form (`submit_routes.py`) and Gradio's API (`gradio_api.py`) share one `Visitors`. A visitor is identified by the signed session
-of "Sign in with Hugging Face", a program by the access token that it sends. The quota of a submitter is checked later, by
-`submissions/queue/quota.py`.
+The form (`submit_routes.py`) and Gradio's API (`gradio_api.py`) share one `Visitors`. A visitor is identified by the signed
+session of "Sign in with Hugging Face", a program by the access token that it sends. The quota of a submitter is checked
+later, by `submissions/queue/quota.py`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,12 +37,13 @@ class Client(Protocol):
 
 
 class Visitors:
-    """Identifies the submitter of a request, counts requests against the rate limit, and lets a network run one check at a time."""
+    """Identifies the submitter of a request, limits the rate of requests, and lets a network run one check at a time."""
 
     def __init__(self, auth: Literal["off", "oauth"]) -> None:
         self._auth = auth
         self._limit = RateLimit(SUBMIT_RATE)
-        # By network, while somebody holds or waits for the lock. The form waits in the event loop, Gradio's calls in threads.
+        # By network, while somebody holds or waits for the lock. The form waits in the event loop, Gradio's calls in
+        # threads.
         self._form_locks = WeakValueDictionary[str, anyio.Lock]()
         self._program_locks = WeakValueDictionary[str, Lock]()
 

@@ -1,8 +1,8 @@
 """Named endpoints for programs, through gradio_client and plain HTTP. Endpoints that only read are also MCP tools.
 
-Gradio turns each function in `_add_endpoints` into an endpoint of its name, and shows the function's docstring and parameter names
-to programs as its documentation. Every input is checked here, because over HTTP a caller can send values of any type. An error that
-a caller is to see is a `gr.Error`. The application is built late, by `leaderboard/web/application.py`.
+Gradio turns each function in `_add_endpoints` into an endpoint of its name, and shows the function's docstring and parameter
+names to programs as its documentation. Every input is checked here, because over HTTP a caller can send values of any type.
+An error that a caller is to see is a `gr.Error`. The application is built late, by `leaderboard/web/application.py`.
 """
 
 import json

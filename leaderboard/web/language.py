@@ -4,13 +4,15 @@ import re
 
 from leaderboard.views.texts import Language
 
+# One entry of an Accept-Language header: "ko", "ko-KR", "en;q=0.8".
 _CHOICE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?")
 
 
 def preferred_language(accepted: str) -> Language:
     """Return Korean or English, whichever an Accept-Language header (RFC 9110, 12.5.4) ranks higher.
 
-    Korean wins ties and is the answer for an empty header. English is the answer if only other languages are named.
+    Korean wins ties and is the answer for an empty header. English is the answer if only other languages are named:
+    `"ko-KR,ko;q=0.9,en;q=0.8" -> "ko"`, `"de,en;q=0.5" -> "en"`, `"de" -> "en"`, `"" -> "ko"`.
     """
     weights: dict[str, float] = {}
     for choice in accepted[:500].split(","):
@@ -18,4 +20,6 @@ def preferred_language(accepted: str) -> Language:
             weights.setdefault(match[1].lower(), float(match[2] or 1))
     korean = weights.get("ko", 0.0)
     english = weights.get("en", 0.0)
-    return "ko" if not any(weights.values()) or (korean and korean >= english) else "en"
+    if not any(weights.values()):
+        return "ko"
+    return "ko" if korean and korean >= english else "en"

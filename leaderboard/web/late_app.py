@@ -1,4 +1,4 @@
-"""An application that is made after the server has started, because that takes seconds."""
+"""An application that is built after the server has started, because that takes seconds. The board uses it for Gradio."""
 
 import asyncio
 import logging
@@ -12,21 +12,21 @@ log = logging.getLogger(__name__)
 
 
 class LateApp:
-    """Makes an application in another thread and passes requests on to it. Requests that come earlier wait.
+    """Builds an application in another thread and passes requests on to it. Requests that come earlier wait.
 
     The application's lifespan is entered and left by one task, as its task groups require. `failure` is the error with
-    which it failed; only another process can try again.
+    which building or the lifespan failed; every request then raises it, because only another process can try again.
     """
 
-    def __init__(self, make: Callable[[], FastAPI]) -> None:
-        self._make = make
+    def __init__(self, build: Callable[[], FastAPI]) -> None:
+        self._build = build
         self._ready: asyncio.Future[FastAPI] | None = None
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.failure: Exception | None = None
 
     def start(self) -> asyncio.Future[FastAPI]:
-        """Start making the application, unless that has begun. Must be called in the server's event loop."""
+        """Start building the application, unless that has begun. Must be called in the server's event loop."""
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._run(self._ready))
@@ -39,12 +39,13 @@ class LateApp:
             await asyncio.wait([self._task])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = await asyncio.shield(self.start())
+        app = await asyncio.shield(self.start())  # a client that goes away must not cancel the future of all others
         await app(scope, receive, send)
 
     async def _run(self, ready: "asyncio.Future[FastAPI]") -> None:
+        """Build the application, and hold its lifespan open until `stop` is called."""
         try:
-            app = await anyio.to_thread.run_sync(self._make)
+            app = await anyio.to_thread.run_sync(self._build)
             async with app.router.lifespan_context(app):
                 ready.set_result(app)
                 await self._stopping.wait()

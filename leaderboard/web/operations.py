@@ -1,4 +1,7 @@
-"""Routes for monitoring: liveness, readiness, and metrics for Prometheus."""
+"""Routes for monitoring: liveness (`/healthz`), readiness (`/readyz`), and metrics for Prometheus (`/metrics`).
+
+The metrics are described in docs/operate.md; `assets/deploy/rules.yaml` has alerts on them.
+"""
 
 import shutil
 from collections import Counter
@@ -29,13 +32,17 @@ _NO_STORE = {"Cache-Control": "no-store"}  # the state of this moment must not b
 
 
 def operations(board: LiveBoard, api: LateApp, disk: Path) -> APIRouter:
-    """Return the routes for monitoring. `api` answers programs. `disk` is a folder in the file system whose free space is reported."""
+    """Return the routes for monitoring.
+
+    `api` is Gradio's application, whose failure is reported. `disk` is a folder in the file system whose free space is
+    reported.
+    """
     router = APIRouter()
     registry = CollectorRegistry()
     registry.register(_BoardCollector(board, disk))
 
     @router.get("/healthz")
-    async def alive() -> Response:  # needs no thread, so it answers even if all of them are busy
+    async def alive() -> Response:  # runs in the event loop, so it answers even if all threads are busy
         return Response("ok\n", media_type="text/plain", headers=_NO_STORE)
 
     @router.get("/readyz")
@@ -71,7 +78,7 @@ class _BoardCollector(Collector):
     def __init__(self, board: LiveBoard, disk: Path) -> None:
         self._board = board
         self._disk = disk
-        self._counted_head = ""  # commit of the store that the number below was counted at
+        self._counted_head = ""  # the commit of the store at which the entries below were counted
         self._fullest_folder_entries = 0
 
     def collect(self) -> Iterator[Metric]:

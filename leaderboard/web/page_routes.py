@@ -1,4 +1,9 @@
-"""Routes of the pages in both languages."""
+"""Routes of the pages in both languages, old addresses, and the page for addresses that do not exist.
+
+A route finds the page of its address in `leaderboard/pages/site_map.py` and writes it for the `Location` that the request
+asks for. The HTML is kept until the board changes. It is written with PLACEHOLDER as the board's address, which each
+response replaces by the host that the visitor uses, so that no Host header decides which pages are kept.
+"""
 
 import re
 from collections.abc import Callable
@@ -23,14 +28,15 @@ from leaderboard.web.language import preferred_language
 from leaderboard.web.responses import HTML, revalidated, tag_at_origin, with_origin
 from submissions.store.base import blob_id
 
-CACHED_PAGES = 64  # addresses whose HTML is kept until the board changes
+CACHED_PAGES = 64  # addresses whose HTML is kept
 MAX_VALUE_LENGTH = 1000  # characters of a parameter; the rest is ignored
-# What gradio_client, plain HTTP calls and MCP clients need. Gradio has many more: uploads, a proxy, files of the server.
+# What gradio_client, plain HTTP calls, MCP clients and signing in need. Gradio has many more: uploads, a proxy, files of the
+# server.
 GRADIO_PATHS = re.compile(
     r"/config|/gradio_api/(info|openapi\.json|app_id|startup-events|heartbeat/\w+|queue/(join|data)"
     r"|call/(v2/)?\w+|call/\w+/\w+|reset|cancel|mcp)/?|/(login/(huggingface|callback)|logout)"
 )
-# Parameters that named the page when all pages had one address. On a Space's own page they still do.
+# Parameters that named the page when all pages had one address (/?model=OWNER/NAME). On a Space's own page they still do.
 OLD_PARAMS = {"model": model.FOLDER, "request": queue.FOLDER}
 
 
@@ -40,9 +46,12 @@ def page_routes(board: LiveBoard) -> APIRouter:
 
     @lru_cache(maxsize=CACHED_PAGES)
     def content_of(page: Page, here: Location, version: str) -> tuple[str, bytes] | None:
-        """Return a page and its ETag, or None if there is nothing at this location."""
+        """Return the ETag and the HTML of a page, or None if there is nothing at this location."""
         html = page.write(board, here, version)
-        return None if html is None else (blob_id(html.encode()), html.encode())
+        if html is None:
+            return None
+        content = html.encode()
+        return blob_id(content), content
 
     def respond(request: Request, page: Page, here: Location) -> Response:
         found = content_of(page, replace(here, origin=PLACEHOLDER), versions(board)[page.live])
@@ -51,15 +60,20 @@ def page_routes(board: LiveBoard) -> APIRouter:
         tag, content = found
         return revalidated(request, tag_at_origin(tag, here), HTML, lambda: with_origin(content, here))
 
-    def fixed(page: Page, language: Language, path: str) -> Callable[..., Response]:
+    def handler(page: Page, language: Language, path: str) -> Callable[..., Response]:
+        """Return the handler of a page with a fixed address, such as /en/ko-vqa."""
+
         def answer(request: Request) -> Response:
-            if not path and (address := _redirect(request, language)):
+            is_overview = not path
+            if is_overview and (address := _redirect(request, language)):
                 return RedirectResponse(address, 302, {"Vary": "Accept-Language", "Cache-Control": "no-store"})
             return respond(request, page, location_of(request, language, path, page.params))
 
         return answer
 
-    def named(page: Page, language: Language, path: str) -> Callable[..., Response]:
+    def folder_handler(page: Page, language: Language, path: str) -> Callable[..., Response]:
+        """Return the handler of the pages below a path, such as /en/models/OWNER/NAME."""
+
         def answer(request: Request) -> Response:
             name = str(request.path_params["name"])
             return respond(request, page, location_of(request, language, path + name, page.params))
@@ -68,9 +82,9 @@ def page_routes(board: LiveBoard) -> APIRouter:
 
     for language, folder in LANGUAGE_FOLDERS.items():
         for path, page in pages().items():
-            router.add_api_route(f"/{folder}{path}", fixed(page, language, path))
+            router.add_api_route(f"/{folder}{path}", handler(page, language, path))
         for path, page in FOLDERS.items():
-            router.add_api_route(f"/{folder}{path}{{name:path}}", named(page, language, path))
+            router.add_api_route(f"/{folder}{path}{{name:path}}", folder_handler(page, language, path))
 
     @router.get("/en")
     def add_slash(request: Request) -> Response:
@@ -85,9 +99,10 @@ def language_named(name: str) -> Language:
 
 
 def location_of(request: Request, language: Language, path: str, params: tuple[str, ...] = ()) -> Location:
-    """Return the location that a request asks for, with those of the parameters that the page understands.
+    """Return the location that a request asks for, with those of its parameters that the page understands.
 
-    The values of a parameter that is given several times are joined by commas.
+    The values of a parameter that is given several times are joined by commas: `?size=0-4&size=4-10` -> ("size",
+    "0-4,4-10").
     """
     given = request.query_params
     known = {name: ",".join(given.getlist(name))[:MAX_VALUE_LENGTH] for name in params if name in given}
@@ -96,12 +111,16 @@ def location_of(request: Request, language: Language, path: str, params: tuple[s
 
 
 def language_of(path: str) -> Language:
-    """Return the language of a page by the path of its address."""
+    """Return the language of a page by the path of its address: English for /en and below it."""
     return "en" if f"{path}/".startswith(f"/{LANGUAGE_FOLDERS['en']}") else "ko"
 
 
 def missing_page(board: LiveBoard, request: Request) -> Response:
-    """Return the page that says that there is no page, in the language of the address, with a way on."""
+    """Return the answer to a path without a route.
+
+    An address with a slash too many or with capital letters is redirected to the page that it means: /ko-vqa/, /KO-VQA.
+    Others get the page that there is no page, with links to others, in the language of the address.
+    """
     if request.method not in ("GET", "HEAD"):
         return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})
     if request.url.path.endswith("/") and request.url.path.strip("/") not in ("", "en"):
@@ -109,14 +128,17 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
         return RedirectResponse(f"{address}?{request.url.query}".rstrip("?"), 308)
     language = language_of(request.url.path)
     path = request.url.path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
-    if path != path.lower() and path.lower() in (*pages(), "submit"):  # /KO-VQA
+    if path != path.lower() and path.lower() in (*pages(), "submit"):
         return RedirectResponse(f"/{LANGUAGE_FOLDERS[language]}{path.lower()}?{request.url.query}".rstrip("?"), 308)
     html = missing(board, location_of(request, language, path))
     return Response(html, 404, media_type=HTML)
 
 
 class OtherPaths(BaseRoute):
-    """Answers all paths that no route before it matches and that are not needed for Gradio's API."""
+    """Answers all paths that no route before it matches, except those that clients of Gradio's API need.
+
+    Gradio is mounted after it, so this keeps all other paths of Gradio from being reached.
+    """
 
     def __init__(self, board: LiveBoard) -> None:
         self._board = board
@@ -131,13 +153,17 @@ class OtherPaths(BaseRoute):
 
 
 def _redirect(request: Request, language: Language) -> str | None:
-    """Return where a request for the overview is redirected to: an old address, or the browser's language."""
+    """Return where a request for the overview is redirected to, or None if it is answered with the overview.
+
+    It leads to the page that an address of former versions means (/?tab=ko-vqa&lang=en), or without any parameter to the
+    language of the browser. `language` is that of the path.
+    """
     params = dict(request.query_params)
-    chosen = params.pop("lang", None)
+    lang = params.pop("lang", None)
     wanted: Language
-    if chosen == "ko":
+    if lang == "ko":
         wanted = "ko"
-    elif chosen == "en":
+    elif lang == "en":
         wanted = "en"
     else:
         wanted = language

@@ -1,4 +1,9 @@
-"""uvicorn's HTTP protocol with limits on connections, and on the size and the arrival time of a request's head."""
+"""Extend uvicorn's HTTP protocol by limits on connections, and on the size and the arrival time of a request's head.
+
+The head is the first line and the headers of a request. uvicorn itself waits for it without a limit, so a client that opens
+many connections and sends nothing, or a byte a minute, would keep others out. `bounded_protocol` is passed to uvicorn by
+`leaderboard/web/application.py`.
+"""
 
 import asyncio
 from collections import Counter
@@ -11,46 +16,46 @@ from leaderboard.web.network import network_of
 
 MAX_HEAD = 65_536  # bytes of a request's first line and headers
 HEAD_SECONDS = 15.0  # time for the head to arrive, counted from the connection or the first byte
-MAX_CONNECTIONS = 2000  # open connections or requests; above it the answer is 503
+MAX_CONNECTIONS = 2000  # open connections or requests of the server; above it uvicorn answers 503
 NEARLY_FULL = 0.8  # share of MAX_CONNECTIONS from which waiting connections are closed for new ones
-MAX_OF_NETWORK = 400  # open connections of one network, unless it is a proxy's
+MAX_OF_NETWORK = 400  # open connections of one network, unless it is a proxy's, which carries many visitors
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TOO_MANY = b"HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class Connections:
-    """The open connections of a server, by network."""
+    """The open connections of a server, by network, and which of them wait for the head of a request."""
 
     def __init__(self, proxies: str | None) -> None:
         """Create an empty set of connections.
 
         `proxies` are the addresses and networks of proxies, separated by commas, or `*`. Many visitors share one of them.
         """
-        listed = [place.strip() for place in (proxies or "").split(",")]
-        self._all_are_proxies = "*" in listed
-        self._proxies = [ip_network(place, strict=False) for place in listed if _is_network(place)]
-        self._of_network = Counter[str]()
-        self._waiting: dict[asyncio.Transport, None] = {}  # without a head, the oldest first
-        self._open: dict[asyncio.Transport, str] = {}  # their networks
+        addresses = [address.strip() for address in (proxies or "").split(",")]
+        self._all_are_proxies = "*" in addresses
+        self._proxies = [ip_network(address, strict=False) for address in addresses if _is_network(address)]
+        self._networks: dict[asyncio.Transport, str] = {}  # the network of each open connection
+        self._counts = Counter[str]()  # open connections by network
+        self._waiting: dict[asyncio.Transport, None] = {}  # those that wait for a head, the longest waiting first
 
     def add(self, transport: asyncio.Transport, address: str) -> bool:
-        """Add a connection and return True, or return False if its network has too many that are being answered.
+        """Add a connection and return True, or return False if its network has too many, all of which are being answered.
 
-        If its network or the server has too many connections, the one that has waited longest for a head is closed for it.
+        If its network or the server has too many connections, the one that has waited longest for a head is closed instead.
         """
         network = network_of(address)
-        is_full = self._of_network[network] >= MAX_OF_NETWORK and not self._is_proxy(address)
+        is_full = self._counts[network] >= MAX_OF_NETWORK and not self._is_proxy(address)
         if is_full and not self._close_oldest(network):
             return False
-        self._open[transport] = network
-        self._of_network[network] += 1
-        if len(self._open) > NEARLY_FULL * MAX_CONNECTIONS:
+        self._networks[transport] = network
+        self._counts[network] += 1
+        if len(self._networks) > NEARLY_FULL * MAX_CONNECTIONS:
             self._close_oldest()
         return True
 
     def _close_oldest(self, network: str | None = None) -> bool:
         """Close the connection that has waited longest for a head, of this network or of any. Return whether there was one."""
-        waiting = (one for one in self._waiting if network in (None, self._open.get(one)))
+        waiting = (transport for transport in self._waiting if network in (None, self._networks.get(transport)))
         oldest = next(waiting, None)
         if oldest is None:
             return False
@@ -59,13 +64,14 @@ class Connections:
         return True
 
     def remove(self, transport: asyncio.Transport) -> None:
+        """Forget a connection. Removing it again has no effect."""
         self._waiting.pop(transport, None)
-        network = self._open.pop(transport, None)
+        network = self._networks.pop(transport, None)
         if network is None:
             return
-        self._of_network[network] -= 1
-        if not self._of_network[network]:
-            del self._of_network[network]
+        self._counts[network] -= 1
+        if not self._counts[network]:
+            del self._counts[network]
 
     def wait(self, transport: asyncio.Transport) -> None:
         """Note that a connection waits for a head from now on."""
@@ -76,9 +82,10 @@ class Connections:
         self._waiting.pop(transport, None)
 
     def _is_proxy(self, address: str) -> bool:
+        """Return whether an address is that of a proxy. One that cannot be read, as of a Unix socket, counts as one."""
         if self._all_are_proxies or not _is_network(address):
             return True
-        return any(ip_address(address) in place for place in self._proxies)
+        return any(ip_address(address) in proxy for proxy in self._proxies)
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -88,8 +95,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._received = 0  # bytes received since waiting for a head
-        self._timer: asyncio.TimerHandle | None = None  # set while waiting for a head
+        self._received = 0  # bytes that were received since a head is awaited
+        self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -98,11 +105,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             transport.write(TOO_MANY)
             transport.close()
             return
-        self._await_head()
+        self._start_timer()
         self.connections_of_server.wait(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
+        self._stop_timer()
         self.connections_of_server.remove(self.transport)
         super().connection_lost(exc)
 
@@ -115,10 +122,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._await_head()
+        self._start_timer()
 
     def on_headers_complete(self) -> None:
-        self._stop_waiting()
+        self._stop_timer()
         self.connections_of_server.stop_waiting(self.transport)
         super().on_headers_complete()
 
@@ -127,19 +134,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if not self.transport.is_closing():  # kept alive, for another request
             self.connections_of_server.wait(self.transport)
 
-    def _await_head(self) -> None:
+    def _start_timer(self) -> None:
         if self._timer is None:
             self._received = 0
             self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
-    def _stop_waiting(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
 
 def bounded_protocol(proxies: str | None) -> type[BoundedHttpProtocol]:
-    """Return the protocol of one server. `proxies` is as in FORWARDED_ALLOW_IPS."""
+    """Return the protocol of one server. `proxies` is as in FORWARDED_ALLOW_IPS.
+
+    uvicorn makes an object of this class for each connection, so what all connections share is an attribute of the class.
+    """
 
     class ServerProtocol(BoundedHttpProtocol):
         connections_of_server = Connections(proxies)
@@ -148,6 +158,7 @@ def bounded_protocol(proxies: str | None) -> type[BoundedHttpProtocol]:
 
 
 def _is_network(text: str) -> bool:
+    """Return whether a text is an IP address or a network, such as 10.0.0.0/8."""
     try:
         ip_network(text, strict=False)
     except ValueError:

@@ -1,7 +1,8 @@
 """Routes of JSON and CSV files about results and evidence.
 
-These are a result in several formats, the verification record, errata, ranks on unseen questions, the lineage of models, and the
-register of numbers that others published. Handlers read the board's view and write the file; `data_routes.py` joins all routers.
+These are a result in several formats, the verification record, errata, ranks on unseen questions, the lineage of models, and
+the register of numbers that others published. Handlers read the board's view and write the file; `data_routes.py` joins all
+routers.
 """
 
 from functools import partial

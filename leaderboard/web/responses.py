@@ -1,7 +1,7 @@
 """Make responses that clients may keep and must revalidate (RFC 9111, RFC 9110 8.8.3).
 
-A client sends the ETag of its copy in If-None-Match, and gets the short answer 304 as long as the content is the same. For content
-that depends on the board only, the tag is the board's version, so that the content need not be made to compare it.
+A client sends the ETag of its copy in If-None-Match, and gets the short answer 304 as long as the content is the same. For
+content that depends on the board only, the tag is the board's version, so that the content need not be made to compare it.
 """
 
 import json

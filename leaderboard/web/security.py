@@ -1,9 +1,9 @@
 """Check every request, and add security headers to every response.
 
-`SecurityMiddleware` is the first code of ours that a request reaches, before all routes and Gradio. It limits the size and the
-arrival time of bodies and the rate and number of requests of a network, and refuses cross-site requests that do more than read.
-Limits of connections and headers, which come before, are in `leaderboard/web/protocol.py`; limits of submissions, which come
-after, in `leaderboard/web/auth.py`.
+`SecurityMiddleware` is the first code of ours that a request reaches, before all routes and Gradio. It limits the size and
+the arrival time of bodies and the rate and number of requests of a network, and refuses cross-site requests that do more
+than read. Limits of connections and headers, which come before, are in `leaderboard/web/protocol.py`; limits of submissions,
+which come after, in `leaderboard/web/auth.py`.
 """
 
 import logging
@@ -34,7 +34,8 @@ BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Grad
 DATA_PATHS = re.compile(
     r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
 )
-# Paths whose content may take long to make: all but those of files and of short answers, as /ko-vqa or /en/models/OWNER/NAME.
+# Paths whose content may take long to make: all but those of files and of short answers, as /ko-vqa or
+# /en/models/OWNER/NAME.
 COSTLY_PATHS = re.compile(r"/(en/)?(?!(assets|gradio_api|healthz|readyz|version|robots\.txt|favicon\.ico)\b).*")
 MAX_COSTLY = 4  # of these requests that run at the same time for one network; the others wait
 SIGN_IN_CALLBACK = "/login/callback"  # Gradio's, where the Hub sends a visitor back to

@@ -1,7 +1,8 @@
 """Routes of the submission form. It works without JavaScript; with it, only the outcome is replaced.
 
 `GET /submit` shows the form, filled in from the parameters of a link. `POST /submit` checks the model and, if the button was
-"submit", queues it (`submissions/checks/submit.py`); the answer is the same page with the outcome (`leaderboard/pages/submit.py`).
+"submit", queues it (`submissions/checks/submit.py`); the answer is the same page with the outcome
+(`leaderboard/pages/submit.py`).
 """
 
 import logging

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Pause garbage collection for a large import or read, which it would slow down by scanning all new objects again and again.
+    """Pause garbage collection for a large import or read, which it would slow down by scanning new objects many times.
 
     Objects that exist at the end are frozen: later collections skip them.
     """

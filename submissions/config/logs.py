@@ -1,7 +1,7 @@
 """Log without secrets, as text or as one JSON object per line.
 
-The programs call `log_safely` once at start-up. What is removed: the tokens and keys of this installation, everything that looks
-like somebody else's token, passwords in addresses, and the names in private evaluations.
+The programs call `log_safely` once at start-up. What is removed: the tokens and keys of this installation, everything that
+looks like somebody else's token, passwords in addresses, and the names in private evaluations.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Read the command that starts a model server: the setting HANNUN_SERVER and the option --spawn.
 
-It is a template without a shell, such as `env CUDA_VISIBLE_DEVICES=0 vllm serve {model} --port {port} --dtype {precision}`. The
-settings check it at start-up, and the evaluator fills it in for each model and runs it.
+It is a template without a shell, such as `env CUDA_VISIBLE_DEVICES=0 vllm serve {model} --port {port} --dtype {precision}`.
+The settings check it at start-up, and the evaluator fills it in for each model and runs it.
 """
 
 import re
@@ -54,9 +54,10 @@ def program_of(command: str) -> str:
 
 
 def server_name(command: str) -> str:
-    """Return the name of the server that a command starts, which results record: its program, or the package that Python runs.
+    """Return the server's name that results record: the program that a command starts, or the package that Python runs.
 
-    `"python3 -m sglang.launch_server {model} {port}" -> "sglang"`, `"/opt/vllm serve {model} {port}" -> "vllm"`. Raises ValueError if the command is malformed.
+    `"python3 -m sglang.launch_server {model} {port}" -> "sglang"`, `"/opt/vllm serve {model} {port}" -> "vllm"`. Raises
+    ValueError if the command is malformed.
     """
     program = program_of(command)
     words = server_words(command)

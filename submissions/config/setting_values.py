@@ -38,8 +38,8 @@ class ApiModel(BaseModel):
     def _gather_options(cls, value: Any) -> Any:
         """Move the fields of a HANNUN_APIS entry that describe its server into `options`.
 
-        A value that has `options`, and so was not written by an operator, is returned unchanged. Raises ValueError for unknown
-        or missing fields.
+        A value that has `options`, and so was not written by an operator, is returned unchanged. Raises ValueError for
+        unknown or missing fields.
         """
         if not isinstance(value, dict) or "options" in value:
             return value

@@ -1,8 +1,8 @@
 """Read settings from environment variables named HANNUN_*.
 
 The field `worker_every` is the variable HANNUN_WORKER_EVERY. The text below a field is its description in
-docs/configuration.md, whose tables `make docs` writes, one for each of the four classes. The programs call `load_settings` once
-and pass the `Settings` on. Settings that are JSON objects are defined in `submissions/config/setting_values.py`.
+docs/configuration.md, whose tables `make docs` writes, one for each of the four classes. The programs call `load_settings`
+once and pass the `Settings` on. Settings that are JSON objects are defined in `submissions/config/setting_values.py`.
 """
 
 import logging

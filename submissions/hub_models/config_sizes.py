@@ -1,7 +1,7 @@
 """Compare the sizes in a model's configuration with its weights, for the checks before a model is queued.
 
-A config may name a billion layers beside a megabyte of weights. Building such a model would never finish. The sizes are lower
-bounds of what such a config implies, so that no honest model is refused.
+A config may name a billion layers beside a megabyte of weights. Building such a model would never finish. The sizes are
+lower bounds of what such a config implies, so that no honest model is refused.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Derive the facts that an evaluation needs from a model's repository: engine, precision, template, memory.
 
-The checks (`submissions/checks/model_checks.py`), which run before a model is queued and for `hannun run`, call `facts_of` with a
-`Repository` that was read from the Hub or a folder. `facts_of_server` gives the same facts for a model behind an API.
+The checks (`submissions/checks/model_checks.py`), which run before a model is queued and for `hannun run`, call `facts_of`
+with a `Repository` that was read from the Hub or a folder. `facts_of_server` gives the same facts for a model behind an API.
 """
 
 import hashlib
@@ -117,8 +117,8 @@ def facts_of_server(
 ) -> ModelFacts:
     """Return the facts of a model behind an OpenAI-compatible server, whose weights are unknown.
 
-    `api` is the operator's name for it in HANNUN_APIS. `efforts` are the reasoning efforts that a request may ask for. A server
-    names no commit, so the revision is a hash of its address and the model's name.
+    `api` is the operator's name for it in HANNUN_APIS. `efforts` are the reasoning efforts that a request may ask for. A
+    server names no commit, so the revision is a hash of its address and the model's name.
     """
     revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
     return ModelFacts(
@@ -155,8 +155,8 @@ def parameters_of(repository: Repository) -> int:
 def memory_needed(params: int | None, precision: Precision, weight_bytes: int | None = None) -> int | None:
     """Return the device memory that a model needs in bytes: its weights in `precision`, and a quarter more for the rest.
 
-    The weights of a quantised model take `weight_bytes`, the size of its files. A model with 8 billion parameters in bfloat16
-    needs 20 GB. Return None if neither the number of parameters with their size nor the size of the files is known.
+    The weights of a quantised model take `weight_bytes`, the size of its files. A model with 8 billion parameters in
+    bfloat16 needs 20 GB. Return None if neither the number of parameters with their size nor the size of the files is known.
     """
     bytes_per_param = BYTES_PER_PARAM.get(precision)
     if bytes_per_param and params:
@@ -197,7 +197,8 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
 def special_tokens(repository: Repository) -> dict[str, str]:
     """Return the special tokens that a template may use, such as {"bos_token": "<s>"}, from the tokenizer's files.
 
-    A token is stored as a text or as an object with the text in `content`. Those of an adapter replace those of its base model.
+    A token is stored as a text or as an object with the text in `content`. Those of an adapter replace those of its base
+    model.
     """
     tokens: dict[str, str] = {}
     for source in (repository.base, repository):

@@ -1,7 +1,7 @@
 """Read a model's repository from the Hub or a folder. Of weight files, only the headers are read.
 
-The checks call this before a model is queued, in the board's process, so downloads are small and their sizes are limited. What is
-read is a `Repository` (`submissions/hub_models/repository.py`).
+The checks call this before a model is queued, in the board's process, so downloads are small and their sizes are limited.
+What is read is a `Repository` (`submissions/hub_models/repository.py`).
 """
 
 import logging

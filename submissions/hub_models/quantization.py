@@ -54,8 +54,8 @@ def quantization_of(config: Mapping[str, Any]) -> str | None:
 def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str, Any]) -> int:
     """Return the number of weights in tensors, counting each weight of a packed tensor.
 
-    `shapes` maps the name of each tensor to its data type and shape. A packed tensor `{"mlp.qweight": ("I32", [512, 4096])}` of
-    4 bits per weight has 512 · 4096 · 8 weights.
+    `shapes` maps the name of each tensor to its data type and shape. A packed tensor `{"mlp.qweight": ("I32", [512, 4096])}`
+    of 4 bits per weight has 512 · 4096 · 8 weights.
     """
     method = quantization_of(config)
     if method is None:

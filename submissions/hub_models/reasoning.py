@@ -1,7 +1,8 @@
 """Separate a model's reasoning from its answer, and find the template switches that turn reasoning on and off.
 
-A reasoning model writes, for example, `<think>Each bar is …</think>The sum is 42.` Only what follows is its answer. This module
-does not list models: the tags around the reasoning and the variables that switch it are found in the chat template itself.
+A reasoning model writes, for example, `<think>Each bar is …</think>The sum is 42.` Only what follows is its answer. This
+module does not list models: the tags around the reasoning and the variables that switch it are found in the chat template
+itself.
 
 The engines of the evaluator find a model's tags once (`reasoning_tags_of`) and split its outputs by them (`split`,
 `strip_reasoning`). The submission check finds the modes that a submitter may choose (`thinking_modes`), and an engine passes
@@ -74,9 +75,9 @@ class Split:
 def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mapping[str, Any]) -> Tags | None:
     """Return the tags that a model writes around its reasoning, or None if its template has none.
 
-    A conversation whose reply has reasoning and an answer is rendered. The text between the two is the closing tag, and the text
-    before the reasoning, without the end of the prompt, is the opening tag. If that fails, known tags are searched for in the
-    template. `message` is a user message in the form that the template accepts.
+    A conversation whose reply has reasoning and an answer is rendered. The text between the two is the closing tag, and the
+    text before the reasoning, without the end of the prompt, is the opening tag. If that fails, known tags are searched for
+    in the template. `message` is a user message in the form that the template accepts.
 
     Rendered as `…<|assistant|>[R]7thought7[/R]7answer7`, after the prompt `…<|assistant|>`, gives `Tags("[R]", "[/R]")`.
     """

@@ -1,8 +1,8 @@
 """Represent a model's repository: its settings files, its file sizes, and the headers of its weight files.
 
 A repository is read once, by `folder_repository` here or, from the Hub, by `submissions/hub_models/open_repository.py`. The
-checks in `submissions/checks/model_checks.py` and `facts_of` use the result and read no files. Files are untrusted: they may be
-huge, broken, or links that lead out of the folder.
+checks in `submissions/checks/model_checks.py` and `facts_of` use the result and read no files. Files are untrusted: they may
+be huge, broken, or links that lead out of the folder.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Read the types and sizes of a model's language model and vision encoder from its config.json, for the page of the model.
 
-The page shows them beside what the maker declares about the model's lineage. Anybody may have written the config, so only short
-names and plausible sizes are taken from it.
+The page shows them beside what the maker declares about the model's lineage. Anybody may have written the config, so only
+short names and plausible sizes are taken from it.
 """
 
 import re
@@ -57,8 +57,8 @@ def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple
     """Return a tensor under its own name and under those that its base may give it, each with the shape.
 
     A language model that became a part of a larger model has a prefix before its names: `model.layers.0.mlp` becomes
-    `language_model.model.layers.0.mlp` or `model.language_model.layers.0.mlp`. So up to MAX_PREFIX parts at the beginning are
-    left out one by one, with and without `model` in their place.
+    `language_model.model.layers.0.mlp` or `model.language_model.layers.0.mlp`. So up to MAX_PREFIX parts at the beginning
+    are left out one by one, with and without `model` in their place.
     """
     parts = name.split(".")
     names = [".".join(parts[start:]) for start in range(min(MAX_PREFIX + 1, len(parts)))]

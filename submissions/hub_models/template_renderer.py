@@ -1,11 +1,11 @@
 """Render chat templates in a child process with limits on time, memory and output.
 
-A chat template is a Jinja program that anybody may have written. The submission check renders it with a test question, and the
-evaluator's chat engine renders the prompts of an evaluation; both use `TemplateRenderer`, so they see the same text.
+A chat template is a Jinja program that anybody may have written. The submission check renders it with a test question, and
+the evaluator's chat engine renders the prompts of an evaluation; both use `TemplateRenderer`, so they see the same text.
 
-The first half of this file runs in the parent: it starts the child, sends it work and ends it if a limit is exceeded. The second
-half runs in the child, `python -m submissions.hub_models.template_renderer`, and renders in Jinja's sandbox in the same way as
-`render_jinja_template` in transformers (a test compares the two). They exchange JSON lines:
+The first half of this file runs in the parent: it starts the child, sends it work and ends it if a limit is exceeded. The
+second half runs in the child, `python -m submissions.hub_models.template_renderer`, and renders in Jinja's sandbox in the
+same way as `render_jinja_template` in transformers (a test compares the two). They exchange JSON lines:
 
     parent → child   {"template": "…", "variables": {"bos_token": "<s>"}}
     child → parent   "ready"
@@ -197,8 +197,8 @@ class TemplateRenderer:
 def default_template(setting: Any) -> str | None:
     """Return the template to use of a setting `chat_template`, or None if there is none.
 
-    The setting is a template, several by name (`{"default": "…", "tool_use": "…"}`), or the list of them that tokenizers save
-    (`[{"name": "default", "template": "…"}]`). Of several, it is the one that is named "default", or else the first.
+    The setting is a template, several by name (`{"default": "…", "tool_use": "…"}`), or the list of them that tokenizers
+    save (`[{"name": "default", "template": "…"}]`). Of several, it is the one that is named "default", or else the first.
     """
     template = setting
     if isinstance(template, list):

@@ -1,7 +1,7 @@
 """Set up a machine: plan a folder with everything that `docker compose up` and systemd need.
 
-`hannun init --machine FOLDER` (`submissions/commands/init.py`) shows the plan and carries it out. The files are rendered from
-`assets/deploy`. Setting up again updates the files, but never replaces one that the operator has changed by hand.
+`hannun init --machine FOLDER` (`submissions/commands/init.py`) shows the plan and carries it out. The files are rendered
+from `assets/deploy`. Setting up again updates the files, but never replaces one that the operator has changed by hand.
 """
 
 import errno
@@ -325,7 +325,7 @@ def _write_proposal(path: Path, content: str) -> None:
 
 
 def _replace_file(path: Path, content: str) -> None:
-    """Write a file atomically, so that an interrupted set-up leaves no incomplete file. Raises OSError that names the file."""
+    """Write a file atomically, so that an interrupted set-up leaves no incomplete one. Raises OSError that names it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for leftover in path.parent.glob(f".{path.name}.*.partial"):

@@ -1,7 +1,8 @@
 """Set up a board on the Hub: plan the dataset, the bucket, and the Space with its files, variables and secret.
 
-`hannun init --space ORG/NAME` (`submissions/commands/init.py`) shows the plan and carries it out. The text of a step is the call
-of `HfApi` that it makes. Nothing that exists already is made again, and nothing that belongs to somebody else is changed.
+`hannun init --space ORG/NAME` (`submissions/commands/init.py`) shows the plan and carries it out. The text of a step is the
+call of `HfApi` that it makes. Nothing that exists already is made again, and nothing that belongs to somebody else is
+changed.
 """
 
 import re
@@ -161,7 +162,7 @@ def _variables(board: HubBoard, api: HfApi) -> dict[str, str]:
 
 
 def _check_is_board(board: HubBoard, space: SpaceInfo, variables: Mapping[str, str]) -> None:
-    """Raise SettingsError if an existing Space is not this board: its files would be overwritten, and it would get the token.
+    """Raise SettingsError if an existing Space is not this board: it would be overwritten, and would get the token.
 
     A Space without files of its own is new. This board's Space is recognised by its variable HANNUN_STORE.
     """

@@ -724,12 +724,12 @@ def test_program_may_not_submit_twice_at_the_same_time() -> None:
     here = SimpleNamespace(host="192.0.2.1")
     there = SimpleNamespace(host="192.0.2.2")
     with (
-        visitors.program_turn(here) as first,
-        visitors.program_turn(here) as again,
-        visitors.program_turn(there) as other,
+        visitors.program_slot(here) as first,
+        visitors.program_slot(here) as again,
+        visitors.program_slot(there) as other,
     ):
         assert (first, again, other) == (True, False, True)
-    with visitors.program_turn(here) as later:
+    with visitors.program_slot(here) as later:
         assert later
 
 
