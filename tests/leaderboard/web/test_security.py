@@ -743,7 +743,7 @@ def test_oauth_tokens_of_other_sites_are_rejected(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(HfApi, "whoami", whoami)
     visitors = Visitors("oauth")
-    assert visitors.bearer("hf_oauth_abc") is None and asked == []
-    assert visitors.bearer("hf_jwt") is None
-    known = visitors.bearer("hf_own")
+    assert visitors.submitter_of_token("hf_oauth_abc") is None and asked == []
+    assert visitors.submitter_of_token("hf_jwt") is None
+    known = visitors.submitter_of_token("hf_own")
     assert known and known.name == "kim"
