@@ -1,7 +1,7 @@
 """Routes of tables and charts as files, and of tables to embed in pages of other sites.
 
 /boards/ko-vqa.csv?q=qwen     a benchmark's table, with the search and filters of its page
-/charts/ko-vqa/params.json    the Plotly figure that the page draws; as .csv its data
+/charts/ko-vqa/size.json      the Plotly figure that the page draws; as .csv its data
 /embed/ko-vqa?n=5             a page with the first rows, for a frame
 """
 
