@@ -43,19 +43,21 @@ def _report_of_item(board: LiveBoard, name: str) -> str | None:
 
 
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:
+    """Write the page of the benchmark that the path names, for the search, filters and columns in its parameters."""
     name = here.path
     view = board.view()
     query = Query.from_params(dict(here.params))
-    found = view.select(name, query)
+    found = view.select(name, query)  # all rows that match
     rows = found[: query.shown]
     benchmark = BENCHMARKS[name]
     card = benchmark.card
-    filled = view.tables[name].filled_columns
+    filled = view.tables[name].filled_columns  # columns that are empty in all rows are not offered
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
     sorted_by = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
     defaults = [column.key for column in choosable if column.default]
+    # Whether each kind of chart can be drawn of the rows that match; the others are hidden.
     charts = {kind: kind in view.tables[name].charts and has_data(kind, found) for kind in charts_of(name)}
-    pasted = [r for r in without_superseded_claims(rows) if r.rank]
+    ranked_rows = [ranked for ranked in without_superseded_claims(rows) if ranked.rank]
     return render_page(
         board,
         here,
@@ -66,7 +68,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         description=translate(card.summary, here.language),
         structured_data=table_data(here, name),
         card_picture=here.card(name),
-        pasted=pasted[:TABLE_ROWS],
+        pasted=ranked_rows[:TABLE_ROWS],
         name=name,
         benchmark=benchmark,
         benchmarks={name: benchmark},
@@ -95,9 +97,9 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
 
 
 def table_rows(board: LiveBoard, here: Location) -> str:
-    """Return the whole table, which a page that is a file loads when a visitor searches or sorts."""
+    """Return the HTML of the whole table, which a page of the static edition loads when a visitor searches or sorts."""
     name = here.path
-    rows = board.view().boards[here.path]
+    rows = board.view().boards[name]
     return render(
         "board_table.html",
         here.language,
@@ -115,10 +117,11 @@ def table_rows(board: LiveBoard, here: Location) -> str:
 
 def _kinds(rows: Sequence[RankedRow]) -> Counter[str]:
     """Return the number of ranked rows of each kind."""
-    return Counter(r.row.kind for r in rows if r.rank)
+    return Counter(ranked.row.kind for ranked in rows if ranked.rank)
 
 
 def _cells(view: View, here: Location) -> TableCells:
+    """Return the cells of the table at a location, which all searches of the table share."""
     return table_cells(view.version, replace(here, params=(), origin=""))
 
 

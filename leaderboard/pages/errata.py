@@ -1,4 +1,4 @@
-"""Errata: which items were corrected or withdrawn, why, and which models that moved."""
+"""Errata: which items were corrected or withdrawn, why, and the models whose score or rank changed by that."""
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.page import Page, render_page
@@ -11,9 +11,9 @@ MAX_MOVES = 50  # of each erratum; the file has all
 
 
 def errata(board: LiveBoard, here: Location, version: str) -> str:
-    sets: dict[tuple[str, str], list[Erratum]] = {}
-    for one in reversed(board.view().errata):  # newest first
-        sets.setdefault((one.benchmark, one.split), []).append(one)
+    sets: dict[tuple[str, str], list[Erratum]] = {}  # by benchmark and split
+    for erratum in reversed(board.view().errata):  # newest first
+        sets.setdefault((erratum.benchmark, erratum.split), []).append(erratum)
     return render_page(
         board,
         here,

@@ -14,12 +14,12 @@ from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
 FOLDER = "explore/"  # of the pages, one for each benchmark
-FIRST_ITEMS = 10
+FIRST_ITEMS = 10  # items shown at first, and added by each "Show more"
 MAX_PAGE_TEXT = 1500  # characters of a page that are shown
 
 
 def explorer(board: LiveBoard, here: Location, version: str) -> str:
-    """Return the page. Without a revealed quarter of that name it has the sample items."""
+    """Write the page of a benchmark's items: of the revealed quarter in the parameter `set`, or else of the sample."""
     name = here.path.removeprefix(FOLDER)
     shown = page_size(dict(here.params).get("n"), FIRST_ITEMS)
     quarter = dict(here.params).get("set", "")
@@ -44,20 +44,21 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
         found=len(items),
         more=shown + FIRST_ITEMS,
         max_page_text=MAX_PAGE_TEXT,
-        reports={one.item.id: report_address(board, name, one) for one in items[:shown]},
+        reports={explored.item.id: report_address(board, name, explored) for explored in items[:shown]},
     )
 
 
 def _opened(board: LiveBoard, name: str, quarter: str) -> OpenedQuarter | None:
-    """Return a revealed quarter of KO-FRESH, or None."""
+    """Return a revealed quarter of KO-FRESH, such as "2026Q4", or None for another benchmark or quarter."""
     folder = opened_quarters(board.opened_books).get(quarter) if name == KO_FRESH.name else None
     return opened_quarter(folder) if folder else None
 
 
-def report_address(board: LiveBoard, benchmark: str, one: ExploredItem) -> str | None:
-    """Return the address of a form about a wrong answer, if there is one."""
-    body = f"Benchmark: {benchmark}\nItem: {one.item.id}\nAnswer on the board: {one.gold}\n\nWhat is wrong:\n"
-    return report_form(board, f"Wrong answer: {benchmark} {one.item.id}", body)
+def report_address(board: LiveBoard, benchmark: str, explored: ExploredItem) -> str | None:
+    """Return the address of a form about a wrong reference answer, if there is one."""
+    item_id = explored.item.id
+    body = f"Benchmark: {benchmark}\nItem: {item_id}\nAnswer on the board: {explored.gold}\n\nWhat is wrong:\n"
+    return report_form(board, f"Wrong answer: {benchmark} {item_id}", body)
 
 
 PAGE = Page(explorer, ("n", "set"))

@@ -1,7 +1,8 @@
-"""The Atom feed of new results."""
+"""Write Atom feeds (RFC 4287): of new results and errata, and of the state of one request."""
 
 import heapq
 from datetime import UTC, datetime
+from itertools import chain
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from evaluator.benchmarks import BENCHMARKS
@@ -9,6 +10,7 @@ from leaderboard.data.view import View
 from leaderboard.views.location import Location
 from leaderboard.views.render import render
 from leaderboard.views.texts import text
+from submissions.records.errata import Erratum
 from submissions.records.index_rows import QueueRow
 
 MAX_ROWS = 50  # newest results
@@ -16,25 +18,29 @@ MAX_ERRATA = 20
 
 
 def feed(view: View, here: Location, benchmark: str = "", model: str = "", organisation: str = "") -> bytes:
-    """Return the newest results; of a benchmark, a model, or the models of an organisation if these are given."""
+    """Return the newest results; of a benchmark, a model, or the models of an organisation if these are given.
+
+    The feeds of all results and of a benchmark also have errata.
+    """
     boards = [rows for name, rows in view.boards.items() if benchmark in ("", name)]
-    every = (r for rows in boards for r in rows)
-    dated = (
-        r
-        for r in every
-        if r.row.date
-        and r.row.score is not None
-        and model in ("", r.row.model)
-        and organisation in ("", r.row.model.partition("/")[0], r.row.organisation)
+    matching = (
+        ranked
+        for ranked in chain.from_iterable(boards)
+        if ranked.row.date
+        and ranked.row.score is not None
+        and model in ("", ranked.row.model)
+        and organisation in ("", ranked.row.model.partition("/")[0], ranked.row.organisation)
     )
-    rows = heapq.nsmallest(MAX_ROWS, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
-    chosen = [one for one in view.errata if benchmark in ("", one.benchmark) and not model and not organisation]
-    corrected = sorted(chosen, key=lambda one: one.since)
+    rows = heapq.nsmallest(MAX_ROWS, matching, key=lambda ranked: (-(ranked.row.date or 0.0), ranked.row.key))
+    errata: list[Erratum] = []
+    if not model and not organisation:
+        of_benchmark = [erratum for erratum in view.errata if benchmark in ("", erratum.benchmark)]
+        errata = sorted(of_benchmark, key=lambda erratum: erratum.since)
     limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
     names = [BENCHMARKS[benchmark].card.title if benchmark else "", model, organisation]
-    moments = {r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC) for r in rows}
-    urns = {r.row.key: UUID(hex=r.row.key).urn for r in rows}
-    newest = max([*moments.values(), *(one.since for one in corrected)], default=datetime.fromtimestamp(0, UTC))
+    moments = {ranked.row.key: datetime.fromtimestamp(ranked.row.date or 0.0, UTC) for ranked in rows}
+    times = [*moments.values(), *(erratum.since for erratum in errata)]
+    newest = max(times, default=datetime.fromtimestamp(0, UTC))
     return render(
         "feed.xml",
         here.language,
@@ -44,8 +50,8 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         rows=rows,
         updated=newest.isoformat(),
         moments={key: moment.isoformat() for key, moment in moments.items()},
-        ids=urns,
-        errata=[(one, uuid5(NAMESPACE_URL, one.path).urn) for one in corrected[-MAX_ERRATA:]],
+        ids={ranked.row.key: UUID(hex=ranked.row.key).urn for ranked in rows},
+        errata=[(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata[-MAX_ERRATA:]],
     ).encode()
 
 

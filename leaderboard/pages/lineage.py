@@ -10,6 +10,7 @@ PATH = "lineage"
 
 
 def lineage(board: LiveBoard, here: Location, version: str) -> str:
+    """Write the page of all models whose lineage is recorded: first those with facts, then by maker and name."""
     known = lineages()
     return render_page(
         board,
@@ -18,7 +19,7 @@ def lineage(board: LiveBoard, here: Location, version: str) -> str:
         "lineage.html",
         title=text("lineage", here.language),
         description=text("lineage_description", here.language, n=len(known)),
-        entries=sorted(known, key=lambda one: (not _has_facts(one), one.maker.casefold(), one.model.casefold())),
+        entries=sorted(known, key=_order),
         models=board.view().models_by_name,
         report=correction_address(board, ""),
     )
@@ -33,8 +34,10 @@ def correction_address(board: LiveBoard, model: str) -> str | None:
     return report_form(board, f"Lineage of {model}".removesuffix(" of "), body)
 
 
-def _has_facts(one: Lineage) -> bool:
-    return bool(one.language_model or one.vision_encoder or one.shown)
+def _order(entry: Lineage) -> tuple[bool, str, str]:
+    """Return the key that entries are sorted by."""
+    has_facts = bool(entry.language_model or entry.vision_encoder or entry.shown)
+    return not has_facts, entry.maker.casefold(), entry.model.casefold()
 
 
 PAGE = Page(lineage)

@@ -13,6 +13,7 @@ MAX_SUGGESTIONS = 12  # models with a similar name
 
 
 def missing(board: LiveBoard, here: Location) -> str:
+    """Write the page. For an unknown model, it suggests those whose name has the same first word: "Qwen3" of Qwen3-VL-8B."""
     hint = text("page_missing_hint", here.language)
     similar = []
     if here.path.startswith(queue.FOLDER):

@@ -11,10 +11,11 @@ from leaderboard.views.texts import text
 from leaderboard.views.verdict import verdict
 
 FOLDER = "models/"  # of the pages of models
-MAX_NAME_LENGTH = 200
+MAX_NAME_LENGTH = 200  # characters of a name that are looked up
 
 
 def model(board: LiveBoard, here: Location, version: str) -> str | None:
+    """Write the page of the model that the path names, models/OWNER/NAME, or return None if there is none."""
     name = here.path.removeprefix(FOLDER)[:MAX_NAME_LENGTH]
     page = model_page(board, name)
     if page is None:
@@ -27,13 +28,14 @@ def model(board: LiveBoard, here: Location, version: str) -> str | None:
         title=name,
         description=verdict(page.profile, here.language, with_counts=not here.is_static),
         page=page,
-        benchmarks={name: BENCHMARKS[name] for name in page.profile.model.cells},
+        benchmarks={benchmark: BENCHMARKS[benchmark] for benchmark in page.profile.model.cells},
         correction=correction_address(board, name),
         card_picture=here.card(here.path),
     )
 
 
 def models(board: LiveBoard, here: Location, version: str) -> str:
+    """Write the list of models. In the static edition it has all of them, and the script searches in it."""
     params = dict(here.params)
     view = board.view()
     words = clean_words(params.get("q"))

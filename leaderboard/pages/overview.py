@@ -21,19 +21,20 @@ from submissions.records.options import Inputs
 
 FIRST_ROWS = 25  # models shown at first, so that the charts below are not far
 MAX_CHANGES = 12
-AXES = tuple(AGAINST)  # the charts to choose from
+AXES = tuple(AGAINST)  # what scores can be plotted against: "size", "speed" or "cost", the values of the parameter `by`
 
 
 def overview(board: LiveBoard, here: Location, version: str) -> str:
+    """Write the overview, for the search and filters in its parameters."""
     params = dict(here.params)
     view = board.view()
     finder = Finder.from_params(params)
     shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
     axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
-    charts = {name: table.charts for name, table in view.tables.items()}
-    drawn = set(chain.from_iterable(charts.values()))
-    plotted = {}
+    charts = {name: table.charts for name, table in view.tables.items()}  # kinds of charts that have data, by benchmark
+    possible_axes = set(chain.from_iterable(charts.values()))
+    plotted = {}  # whether the benchmark's chart has data of the models that match
     for name, kinds in charts.items():
         cells = (model.cells[name] for model in models if name in model.cells)
         plotted[name] = axis in kinds and has_data(axis, cells)
@@ -45,7 +46,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models, view.tables),
-        axes=[kind for kind in AXES if kind == axis or kind in drawn],
+        axes=[kind for kind in AXES if kind == axis or kind in possible_axes],
         axis=axis,
         plotted=plotted,
         presets=PRESETS,
@@ -58,7 +59,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
 
 
 def overview_rows(board: LiveBoard, here: Location) -> str:
-    """Return the whole table, which a page that is a file loads when a visitor searches or sorts."""
+    """Return the HTML of the whole table, which a page of the static edition loads when a visitor searches or sorts."""
     view = board.view()
     return render(
         "overview_table.html", here.language, here=here, **_table(view, Finder(), view.models, len(view.models))
@@ -66,7 +67,10 @@ def overview_rows(board: LiveBoard, here: Location) -> str:
 
 
 def _other_benchmarks(board: LiveBoard, view: View) -> list[tuple[str, str, str]]:
-    """Return the groups whose overall score is averaged over other benchmarks than before, with their old and new titles."""
+    """Return the groups whose overall score is averaged over other benchmarks than a week ago, with the old and new titles.
+
+    `[("image", "KO-VQA, InfoChartQA", "KO-VQA, InfoChartQA, KO-VDC")]`
+    """
     found: list[tuple[str, str, str]] = []
     for group, names in view.shared_benchmarks["verified"].items():
         before = board.shared_before.get(group, ())
@@ -80,7 +84,7 @@ def _titles(names: Iterable[str]) -> str:
 
 
 def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -> dict[str, Any]:
-    """Return the values of the table of models, of which `shown` are listed."""
+    """Return what `overview_table.html` needs to list the first `shown` models."""
     groups = set(chain.from_iterable(view.shared_benchmarks.values()))
     skill = finder.skill
     return {

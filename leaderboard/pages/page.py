@@ -1,4 +1,9 @@
-"""What all pages have in common: the header, the version that live pages are refreshed by, and the address."""
+"""What all pages have in common: how they are written, and the version by which open pages are refreshed.
+
+Each module beside this one defines a `Page`. `site_map.py` lists which page is at which address, and
+`leaderboard/web/page_routes.py` and the static edition call its `write`, which reads rows from the board and fills a
+template.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,15 +22,20 @@ Live = Literal["board", "queue"]
 
 @dataclass(frozen=True)
 class Page:
-    """A kind of page. `write` returns its HTML, or None if there is nothing at that address."""
+    """A kind of page."""
 
-    write: Callable[[LiveBoard, Location, str], str | None]  # board, location, version
-    params: tuple[str, ...] = ()  # that it understands; others are dropped
-    live: Live = "board"
+    write: Callable[
+        [LiveBoard, Location, str], str | None
+    ]  # (board, location, version) → HTML, or None if there is none
+    params: tuple[str, ...] = ()  # parameters of the address that it understands; others are dropped
+    live: Live = "board"  # which of `versions` it is refreshed by
 
 
 def versions(board: LiveBoard) -> dict[Live, str]:
-    """Return the versions of what the pages show. An open page is refreshed when its version changes."""
+    """Return the versions of what the pages show: {"board": "3f1c…", "queue": "5d20…"}.
+
+    A page contains its version, and its script loads it again when `/version` has another one.
+    """
     stale = board.stale_since
     return {
         "board": blob_id(f"{board.version}{stale}".encode())[:16],
@@ -34,8 +44,10 @@ def versions(board: LiveBoard) -> dict[Live, str]:
 
 
 def report_form(board: LiveBoard, title: str, body: str) -> str | None:
-    """Return the address of a form with a title and a text: a discussion of the results' dataset or, if the store is not on
-    the Hub, a mail to the operator or the page where the operator is reached. None if there is none of these.
+    """Return the address of a form, filled with a title and a text, by which a visitor reports something to the operator.
+
+    It is a new discussion of the results' dataset. If the store is not on the Hub, it is a mail to the operator, or the
+    operator's page of HANNUN_CONTACT. None if there is none of these.
     """
     if board.store_url.startswith(DATASETS):
         dataset = board.store_url.removeprefix(DATASETS).partition("@")[0]
@@ -48,7 +60,10 @@ def report_form(board: LiveBoard, title: str, body: str) -> str | None:
 
 
 def render_page(board: LiveBoard, here: Location, version: str, template: str, **values: Any) -> str:
-    """Render a page. `values` contain `title` and `description`."""
+    """Render a page with what the header, the notices and the footer of `base.html` need.
+
+    `version` is "" for a page that is not refreshed. `values` are those of the template, with `title` and `description`.
+    """
     stale = board.stale_since
     return render(
         template,

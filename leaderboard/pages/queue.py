@@ -19,6 +19,7 @@ MAX_ROWS = 100  # of the table
 
 
 def queue(board: LiveBoard, here: Location, version: str) -> str:
+    """Write the page of the queue, with open and recent requests."""
     view = board.view()
     counts = Counter(row.status for row in view.queue)
     return render_page(
@@ -35,6 +36,7 @@ def queue(board: LiveBoard, here: Location, version: str) -> str:
 
 
 def request(board: LiveBoard, here: Location, version: str) -> str | None:
+    """Write the page of the request that the path names, requests/KEY, or return None if there is none."""
     key = here.path.removeprefix(FOLDER)
     view = board.view()
     if (row := view.request(key)) is None:  # the view may be older than the request
@@ -56,10 +58,9 @@ def request(board: LiveBoard, here: Location, version: str) -> str | None:
 
 def _progress(board: LiveBoard, view: View) -> dict[str, Any]:
     """Return what the templates need to describe the state of a request."""
-    faults = {code.value for code in FAILURES if code.is_infrastructure}
     return {
         "failures": {code.value: message for code, message in FAILURES.items()},
-        "infrastructure_failures": faults,
+        "infrastructure_failures": {code.value for code in FAILURES if code.is_infrastructure},
         "result_paths": view.paths,
         "waits": waits(view.queue, datetime.now(UTC)),
         "progress": {key: lease.progress for key, lease in board.workers.leases.items() if lease.progress},

@@ -1,4 +1,8 @@
-"""What other sites show of the board: preview pictures, badges, and tables to paste into texts."""
+"""What other sites show of the board: preview pictures and badges.
+
+The pictures stand alone, so a score that was reported by others says so. Without a Korean font on the host they are in
+English.
+"""
 
 from collections import Counter
 
@@ -11,20 +15,21 @@ from leaderboard.views.render import render
 from leaderboard.views.texts import Language, headline_title, mode_suffix, text
 from leaderboard.views.verdict import in_brief, verdict
 
-TABLE_ROWS = 10  # of a table to paste
+TABLE_ROWS = 10  # of the table (Markdown, LaTeX) that a benchmark's page offers to paste into a text
 
 
 def model_card(view: View, name: str, language: Language = "ko") -> bytes | None:
-    """Return the preview picture of a model: what the first screen of its page shows."""
+    """Return the preview picture of a model, what the first screen of its page shows, or None if there is no such model."""
     language = drawable(language)
-    shown = view.profile(name)
-    if shown is None:
+    profile = view.profile(name)
+    if profile is None:
         return None
-    bars = tuple(_bar(one.ranked, language) for one in shown.standings)
-    return draw_card(name, bars, verdict(shown, language), language, in_brief(shown, language))
+    bars = tuple(_benchmark_bar(standing.ranked, language) for standing in profile.standings)
+    return draw_card(name, bars, verdict(profile, language), language, in_brief(profile, language))
 
 
-def _bar(ranked: RankedRow, language: Language) -> Bar:
+def _benchmark_bar(ranked: RankedRow, language: Language) -> Bar:
+    """Return the bar of one of a model's results, with the name of the benchmark."""
     row = ranked.row
     title = BENCHMARKS[row.benchmark].card.title + mode_suffix(row.thinking, language)
     return Bar(title, row.score or 0.0, _note(ranked, language))
@@ -33,8 +38,8 @@ def _bar(ranked: RankedRow, language: Language) -> Bar:
 def benchmark_card(view: View, name: str, language: Language = "ko") -> bytes:
     """Return the preview picture of a benchmark: its first models."""
     language = drawable(language)
-    rows = [r for r in without_superseded_claims(view.boards[name]) if r.rank][:MAX_BARS]
-    bars = tuple(Bar(_name(r, language), r.row.score or 0.0, _note(r, language)) for r in rows)
+    rows = [ranked for ranked in without_superseded_claims(view.boards[name]) if ranked.rank][:MAX_BARS]
+    bars = tuple(Bar(_name(ranked, language), ranked.row.score or 0.0, _note(ranked, language)) for ranked in rows)
     return draw_card(BENCHMARKS[name].card.title, bars, headline_title(BENCHMARKS[name], language), language)
 
 
@@ -43,13 +48,17 @@ def overview_card(view: View, language: Language = "ko") -> bytes:
     language = drawable(language)
     leaders = {name: summary.leader for name, summary in view.summaries.items() if summary.leader}
     bars = tuple(
-        Bar(BENCHMARKS[name].card.title, one.row.score or 0.0, _kind(one, language)) for name, one in leaders.items()
+        Bar(BENCHMARKS[name].card.title, leader.row.score or 0.0, _kind(leader, language))
+        for name, leader in leaders.items()
     )
     return draw_card(text("overview_title", language), bars, text("card_overview", language), language)
 
 
 def comparison_card(view: View, listed: str | None, language: Language = "ko") -> bytes:
-    """Return the preview picture of a comparison: the models on the first benchmark that most of them have a rank on."""
+    """Return the preview picture of a comparison: the models on the first benchmark that most of them have a rank on.
+
+    `listed` are names separated by commas. Without a known model, it is the picture of the overview.
+    """
     language = drawable(language)
     models = [view.models_by_name[name] for name in model_names(listed) if name in view.models_by_name][:MAX_BARS]
     if not models:
@@ -58,11 +67,13 @@ def comparison_card(view: View, listed: str | None, language: Language = "ko") -
     for model in models:
         counts.update(name for name, cell in model.cells.items() if cell.rank)
     name = max(BENCHMARKS, key=lambda name: counts[name])
-    cells = [(m.model.rpartition("/")[2], m.cells[name]) for m in models if name in m.cells and m.cells[name].rank]
-    bars = tuple(Bar(short, cell.row.score or 0.0, _kind(cell, language)) for short, cell in cells)
-    return draw_card(
-        " vs. ".join(m.model.rpartition("/")[2] for m in models), bars, BENCHMARKS[name].card.title, language
-    )
+    bars: list[Bar] = []
+    for model in models:
+        cell = model.cells.get(name)
+        if cell and cell.rank:
+            bars.append(Bar(_short_name(model.model), cell.row.score or 0.0, _kind(cell, language)))
+    title = " vs. ".join(_short_name(model.model) for model in models)
+    return draw_card(title, tuple(bars), BENCHMARKS[name].card.title, language)
 
 
 def badge(view: View, name: str, benchmark: str) -> bytes | None:
@@ -76,7 +87,7 @@ def badge(view: View, name: str, benchmark: str) -> bytes | None:
 
 
 def _note(ranked: RankedRow, language: Language) -> str:
-    """Return a row's rank and, if a maker reports its score, that word: the picture stands alone elsewhere."""
+    """Return a row's rank or range of ranks, "#3" or "#1–4", after the word "reported" if others reported its score."""
     rank = f"#{ranked.rank}" if ranked.rank else ""
     if ranked.rank and ranked.best and ranked.worst and ranked.best < ranked.worst:
         rank = f"#{ranked.best}–{ranked.worst}"
@@ -84,8 +95,14 @@ def _note(ranked: RankedRow, language: Language) -> str:
 
 
 def _name(ranked: RankedRow, language: Language) -> str:
-    return ranked.row.model.rpartition("/")[2] + mode_suffix(ranked.row.thinking, language)
+    """Return the name of a row's model without its owner, with its reasoning mode."""
+    return _short_name(ranked.row.model) + mode_suffix(ranked.row.thinking, language)
+
+
+def _short_name(model: str) -> str:
+    return model.rpartition("/")[2]
 
 
 def _kind(ranked: RankedRow, language: Language) -> str:
+    """Return the word "reported" if others reported a row's score, or "" if it was measured here."""
     return text("reported", language) if ranked.row.kind == "reported" else ""

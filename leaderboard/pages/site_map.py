@@ -1,4 +1,4 @@
-"""Which page is at which address."""
+"""List which page is at which address. A new page is added here."""
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.pages import (
@@ -19,7 +19,7 @@ from leaderboard.pages.page import Page
 
 
 def pages() -> dict[str, Page]:
-    """Return the pages by their path without language."""
+    """Return the pages with fixed addresses by their path without language: "" is the overview, "ko-vqa" a benchmark."""
     return {
         "": overview.PAGE,
         **dict.fromkeys(BENCHMARKS, benchmark.PAGE),
@@ -37,5 +37,5 @@ def pages() -> dict[str, Page]:
     }
 
 
-# Pages of one model or request each, by the beginning of the path.
+# Pages of one model or request each, by the beginning of the path: models/OWNER/NAME, requests/KEY.
 FOLDERS: dict[str, Page] = {model.FOLDER: model.MODEL, queue.FOLDER: queue.REQUEST}

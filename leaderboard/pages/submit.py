@@ -1,4 +1,8 @@
-"""The submission form and its outcome. A model is checked immediately and queued only if it passes."""
+"""The submission form and its outcome. A model is checked immediately and queued only if it passes.
+
+`leaderboard/web/submit_routes.py` calls these functions. The page is not in `site_map.py`, because it depends on who is
+signed in.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,8 +38,8 @@ class SignIn:
     """Whether visitors must sign in before they submit, who is signed in, and where to sign in or out."""
 
     required: bool = False
-    who: str | None = None
-    link: str = ""
+    who: str | None = None  # username on the Hub
+    link: str = ""  # to sign in, or out if somebody is signed in
 
 
 def submit_page(
@@ -67,7 +71,7 @@ def submit_page(
 
 
 def how_to_submit(board: LiveBoard, here: Location) -> str:
-    """Return the page that takes the form's place where there is no server: how to submit."""
+    """Return the page that takes the form's place in the static edition: how to submit elsewhere."""
     return render_page(
         board,
         here,
@@ -80,24 +84,27 @@ def how_to_submit(board: LiveBoard, here: Location) -> str:
 
 
 def refused(code: RefusalCode, here: Location) -> Line:
+    """Return the message that a whole submission is refused."""
     return Line(False, translate(REFUSALS[code], here.language))
 
 
 def outcome_lines(outcomes: Sequence[Outcome], here: Location) -> list[Line]:
-    """Return the messages about a submission."""
-    return [
-        Line(one.code == "accepted", outcome_message(one, here.language), one.benchmark, one.key) for one in outcomes
-    ]
+    """Return a message for each benchmark of a submission."""
+    lines: list[Line] = []
+    for outcome in outcomes:
+        message = outcome_message(outcome, here.language)
+        lines.append(Line(outcome.code == "accepted", message, outcome.benchmark, outcome.key))
+    return lines
 
 
 def report_line(report: Report, here: Location) -> Line:
     """Return the message about a check that queued nothing."""
-    passed = can_be_submitted(report)
-    failed = any(check.refusal for check in report.checks)
+    passed = can_be_submitted(report)  # to at least one benchmark
+    any_refusal = any(check.refusal for check in report.checks)
     if not passed:
-        message = "some_checks_fail"
-    elif failed:
-        message = "some_benchmarks_fail"
+        key = "some_checks_fail"
+    elif any_refusal:
+        key = "some_benchmarks_fail"
     else:
-        message = "all_checks_pass"
-    return Line(passed, text(message, here.language))
+        key = "all_checks_pass"
+    return Line(passed, text(key, here.language))

@@ -2,7 +2,7 @@
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.unseen import MIN_MODELS
+from leaderboard.data.unseen import MIN_MODELS, RankChange
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
@@ -12,7 +12,7 @@ MAX_ROWS = 100  # of each pair of sets; the file has all
 
 
 def unseen(board: LiveBoard, here: Location, version: str) -> str:
-    pairs: dict[tuple[str, str], list[object]] = {}
+    pairs: dict[tuple[str, str], list[RankChange]] = {}  # by the unseen and the public benchmark
     for change in board.view().unseen:
         pairs.setdefault((change.unseen, change.public), []).append(change)
     return render_page(
@@ -25,8 +25,8 @@ def unseen(board: LiveBoard, here: Location, version: str) -> str:
         pairs=pairs,
         max_rows=MAX_ROWS,
         min_models=MIN_MODELS,
-        unseen_sets=[name for name, one in BENCHMARKS.items() if one.drawn],
-        public_sets=[name for name, one in BENCHMARKS.items() if one.card.is_public],
+        unseen_sets=[name for name, benchmark in BENCHMARKS.items() if benchmark.drawn],
+        public_sets=[name for name, benchmark in BENCHMARKS.items() if benchmark.card.is_public],
     )
 
 

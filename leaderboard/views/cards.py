@@ -1,4 +1,7 @@
-"""Draw the pictures that previews of links show (Open Graph)."""
+"""Draw the pictures that previews of links show (Open Graph): a title and bars with scores.
+
+`leaderboard/pages/share.py` decides what is on the picture of a page.
+"""
 
 import io
 from collections.abc import Sequence
@@ -9,12 +12,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from leaderboard.views.texts import Language, text
 
-SIZE = WIDTH, HEIGHT = 1200, 630  # pixels, https://ogp.me
+# All measures are pixels.
+WIDTH, HEIGHT = 1200, 630  # the size that sites expect of a preview, https://ogp.me
 MARGIN = 72
-FIRST, LAST = 282, 596  # where the first and the last possible bar are
+FIRST_BAR, LAST_BAR = 282, 596  # the heights of the first and of the last possible bar, from the top
 MAX_BARS = 8
-MAX_ROW = 66  # from one bar to the next
-INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"
+MAX_DISTANCE = 66  # from one bar to the next, if there are few
+INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"  # REST is the bar up to 100 %
 FONTS = ("NotoSansKR-Regular.otf", "NotoSansCJK-Regular.ttc", "NanumGothic.ttf")  # used if installed
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -25,7 +29,7 @@ class Bar:
 
     name: str
     score: float
-    note: str = ""
+    note: str = ""  # after the score, such as "#1–3"
 
 
 def drawable(language: Language) -> Language:
@@ -37,9 +41,10 @@ def drawable(language: Language) -> Language:
 def draw_card(
     title: str, bars: tuple[Bar, ...], subtitle: str = "", language: Language = "en", remark: str = ""
 ) -> bytes:
-    """Return a PNG of 1200 × 630 pixels with a title, two lines below it and up to MAX_BARS bars. The same content is drawn once."""
-    image = Image.new("RGB", SIZE, PAPER)
+    """Return a PNG of 1200 × 630 pixels with a title, two lines below it and up to MAX_BARS bars."""
+    image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     draw = ImageDraw.Draw(image)
+    # The board's mark, an eye, and its name beside it.
     draw.ellipse((MARGIN, 56, MARGIN + 64, 92), outline=ACCENT, width=5)
     draw.ellipse((MARGIN + 24, 66, MARGIN + 40, 82), fill=ACCENT)
     draw.text((MARGIN + 84, 74), text("card_board", language), QUIET, _font(28), anchor="lm")
@@ -55,11 +60,12 @@ def draw_card(
 
 
 def _draw_bars(draw: ImageDraw.ImageDraw, bars: Sequence[Bar]) -> None:
+    """Draw names on the left, bars from 0 to 100 in the middle, and scores on the right."""
     left = MARGIN + 420
     right = WIDTH - MARGIN - 240
-    row = min(MAX_ROW, (LAST - FIRST) / max(1, len(bars) - 1))
+    distance = min(MAX_DISTANCE, (LAST_BAR - FIRST_BAR) / max(1, len(bars) - 1))
     for number, bar in enumerate(bars):
-        middle = FIRST + row * number
+        middle = FIRST_BAR + distance * number
         draw.text((MARGIN, middle), _fitted(bar.name, 400, 28), INK, _font(28), anchor="lm")
         draw.rectangle((left, middle - 12, right, middle + 12), fill=REST)
         end = left + (right - left) * min(max(bar.score, 0.0), 100.0) / 100
@@ -68,7 +74,7 @@ def _draw_bars(draw: ImageDraw.ImageDraw, bars: Sequence[Bar]) -> None:
 
 
 def _fitted(text: str, width: int, size: int) -> str:
-    """Return a text, shortened to a width in pixels."""
+    """Return a text in a font size, shortened to a width: "Qwen3-VL-235B…"."""
     font = _font(size)
     if font.getlength(text) <= width:
         return text
@@ -79,7 +85,7 @@ def _fitted(text: str, width: int, size: int) -> str:
 
 @cache
 def _font_name() -> str | None:
-    """Return the first Korean font that is installed."""
+    """Return the first Korean font that is installed, or None."""
     for name in FONTS:
         try:
             ImageFont.truetype(name, 10)

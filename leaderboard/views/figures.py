@@ -1,8 +1,8 @@
 """Draw the charts as Plotly figures (https://plotly.com/python/). Plotly is imported when the first chart is drawn.
 
-`leaderboard/web/table_routes.py` and the static edition call `figure_json` with the rows of `leaderboard/data/chart_data.py`, whose
-COLUMNS list the fields of each kind of chart. The page gets the figure as JSON, and plotly.js draws it. The page's style sheet
-sets the colours of text and grid, so that they are readable in dark mode too.
+`leaderboard/web/table_routes.py` and the static edition call `figure_json` with the rows of
+`leaderboard/data/chart_data.py`, whose COLUMNS list the fields of each kind of chart. The page gets the figure as JSON, and
+plotly.js draws it. The page's style sheet sets the colours of text and grid, so that they are readable in dark mode too.
 """
 
 import math
@@ -49,7 +49,7 @@ MARKS = {"ahead": ("▲", 1), "same": ("=", 0), "behind": ("▼", -1)}  # verdic
 
 
 def figure_json(kind: Kind, data: Data, benchmark: Benchmark | None, language: Language) -> bytes:
-    """Return the Plotly figure of a chart as JSON, or `null` if there is nothing to draw. Arguments are those of `figure`."""
+    """Return the Plotly figure of a chart as JSON, or `null` if there is nothing to draw."""
     if not data:
         return b"null"
     content: str = figure(kind, data, benchmark, language).to_json()
@@ -281,8 +281,8 @@ def _histogram(fig: Any, data: Data, benchmark: Benchmark, language: Language) -
 def _ladder(fig: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     """Draw each model's score on the steps of the degradation ladder: the same images, worse at each step.
 
-    The legend shows the rank on the images as they are, and that of the mean over all other steps. A point shows the rank on its
-    step, and what the model has lost.
+    The legend shows the rank on the images as they are, and that of the mean over all other steps. A point shows the rank on
+    its step, and what the model has lost.
     """
     for number, (key, label) in enumerate(_labels(data, language).items()):
         own = [row for row in data if row["key"] == key]
@@ -313,7 +313,7 @@ def _add_line(fig: Any, x: list[Any], y: list[float], name: str, shape: str = "l
 def _add_markers(
     fig: Any, points: Data, labels: Mapping[str, str], x: str, name: str, hover: str, **others: Any
 ) -> None:
-    """Add a group of points. `x` is the field on the x axis, `name` the group's name in the legend, `hover` what a point shows."""
+    """Add points. `x` is the field on the x axis, `name` is shown in the legend, `hover` at the point under the pointer."""
     names = [labels[row["key"]] for row in points]
     fig.add_scatter(
         mode="markers",

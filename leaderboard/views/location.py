@@ -1,4 +1,8 @@
-"""The address of a page, and the links from it."""
+"""The address of a page, and the links from it.
+
+Templates write all links by `here`, the `Location` of the page that they fill. For the edition as files, where a link is a
+relative path, it is a subclass (`leaderboard/edition/file_location.py`).
+"""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -17,33 +21,31 @@ from submissions.config.paths import ASSETS
 
 Theme = Literal["light", "dark"]
 LANGUAGE_FOLDERS: dict[Language, str] = {"ko": "", "en": "en/"}  # of the pages in each language
-CHOSEN: dict[Language, dict[str, object]] = {
-    "ko": {"lang": "ko"},
-    "en": {},
-}  # parameters that keep `/` from being redirected to the browser's language
+# Parameters of links to the overview. Without any, `/` is redirected to the language of the browser.
+CHOSEN: dict[Language, dict[str, object]] = {"ko": {"lang": "ko"}, "en": {}}
 
 
 @dataclass(frozen=True)
 class Location:
-    """The address of a page on the live board.
-
-    `path` is the same in both languages and has no leading slash: "" for the overview, "ko-vqa", "models/OWNER/NAME".
-    """
+    """The address of a page on the live board, https://board.example.org/en/ko-vqa?sort=size, in its parts."""
 
     language: Language
-    path: str = ""
+    path: str = ""  # the same in both languages: "" for the overview, "ko-vqa", "models/OWNER/NAME"
     params: tuple[tuple[str, str], ...] = ()  # of the query string
     origin: str = ""  # scheme and host, for addresses that other sites and programs read
     theme: Theme | None = None  # set by `?__theme=dark`, as on a Space; None: as the browser prefers
 
-    is_static = False  # whether the pages are files, see leaderboard.edition
+    is_static = False  # whether the pages are files, written by `leaderboard/edition/build.py`
 
     def has(self, path: str) -> bool:
         """Return whether there is a page at a path that some editions of the board leave out."""
         return True
 
     def link(self, path: str, /, **params: object) -> str:
-        """Return the link to a page. Parameters that are empty or None are left out."""
+        """Return the link to a page in this language and theme. Parameters that are empty or None are left out.
+
+        `link("compare", models="a/b,c/d")` is "/en/compare?models=a/b,c/d".
+        """
         query = dict(params)
         if self.theme:
             query["__theme"] = self.theme
@@ -85,7 +87,7 @@ class Location:
 
 
 def query_text(params: Mapping[str, object]) -> str:
-    """Return a query string with its `?`, or nothing if no parameter has a value."""
+    """Return a query string with its `?`, or "" if no parameter has a value: {"n": 5, "q": ""} -> "?n=5"."""
     given = {name: value for name, value in params.items() if value not in (None, "")}
     return f"?{urlencode(given, safe=',/')}" if given else ""
 
@@ -101,17 +103,17 @@ def asset_path(name: str) -> Path:
 
 @cache
 def style_sheet() -> Markup:
-    """Return the style sheet as pages contain it: a phone would wait for one more answer before it shows anything."""
+    """Return the style sheet, which pages contain: with a link, a phone would wait for a second answer to show anything."""
     return Markup(asset_path("style.css").read_text(encoding="utf-8"))  # noqa: S704  # ours, and no visitor's words
 
 
 @cache
 def style_source() -> str:
-    """Return how a content security policy names that style sheet."""
+    """Return the source expression by which a content security policy allows that style sheet: its hash."""
     return f"'sha256-{b64encode(sha256(style_sheet().encode()).digest()).decode()}'"
 
 
 @cache
 def asset_version(name: str) -> str:
-    """Return a short text that changes with the content of a file that pages load."""
+    """Return a hash of the content of a file that pages load, ten hex digits."""
     return sha256(asset_path(name).read_bytes()).hexdigest()[:10]

@@ -1,4 +1,4 @@
-"""Messages about the outcome of a submission."""
+"""Messages about the outcome of a submission, for the form and for Gradio's API."""
 
 from leaderboard.views.render import minutes
 from leaderboard.views.texts import Language, text, translate
@@ -17,4 +17,5 @@ def outcome_message(outcome: Outcome, language: Language) -> str:
         return " · ".join(parts)
     if outcome.code == "refused":
         return next((translate(REFUSALS[c.refusal], language) for c in outcome.refusals if c.refusal), "")
-    return text({"no_benchmark": "no_benchmark", "store_unavailable": "store_busy"}[outcome.code], language)
+    text_keys = {"no_benchmark": "no_benchmark", "store_unavailable": "store_busy"}
+    return text(text_keys[outcome.code], language)

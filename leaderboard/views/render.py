@@ -1,4 +1,9 @@
-"""Render HTML from templates. The template engine escapes all values, and no other code writes HTML."""
+"""Render pages, feeds and badges from the templates in `templates/`. Jinja escapes all values; no other code writes HTML.
+
+Each language has a Jinja environment of its own, whose filters and globals return texts in that language. In templates,
+`t("key")` is a text of `texts.py`, `label("key")` the label of a column, and `here` the `Location` of the page, which writes
+all links.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -27,16 +32,19 @@ from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.request import Status
 
-_LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
-_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+_COLUMN_LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
+# The characters that LaTeX reads as commands, and how a text contains them.
+_LATEX_ESCAPES = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
 
+# Filters: how templates format values. "–" stands for a value that is not known.
+
 
 def score_text(value: float | None, interval: tuple[float, float] | None = None) -> str:
-    """Format a score in percent, with one decimal if its 95 % interval is ±1 or wider."""
+    """Format a score in percent: 71.25 -> "71.25", or "71.2" if its 95 % interval is ±1 or wider."""
     if value is None:
         return "–"
     if interval and interval[1] - interval[0] >= 2:
@@ -50,10 +58,12 @@ def _points(value: float) -> str:
 
 
 def _whole(value: float | None) -> str:
+    """Format a number without decimals: 12345.6 -> "12,346"."""
     return "–" if value is None else f"{value:,.0f}"
 
 
 def milliseconds(value: float | None) -> str:
+    """Format a latency without its unit: 1234.5 -> "1,234", 12.34 -> "12.3"."""
     if value is None:
         return "–"
     if value >= 100:
@@ -61,29 +71,33 @@ def milliseconds(value: float | None) -> str:
     return f"{value:.1f}"
 
 
-def _day(value: float | None) -> str:
-    return "–" if value is None else datetime.fromtimestamp(value, UTC).astimezone(KST).strftime("%Y-%m-%d")
+def _day(timestamp: float | None) -> str:
+    """Format the day of a Unix timestamp in Korean time: "2026-11-28"."""
+    return "–" if timestamp is None else datetime.fromtimestamp(timestamp, UTC).astimezone(KST).strftime("%Y-%m-%d")
 
 
 def _moment(value: datetime | None) -> str:
+    """Format a time in Korean time, without the year: "11-28 09:30:00"."""
     return "–" if value is None else value.astimezone(KST).strftime("%m-%d %H:%M:%S")
 
 
 def _latex(value: str) -> str:
-    """Escape a text for LaTeX."""
-    return "".join(_LATEX.get(character, character) for character in value)
+    r"""Escape a text for LaTeX: "KO_VQA 100%" -> r"KO\_VQA 100\%"."""
+    return "".join(_LATEX_ESCAPES.get(character, character) for character in value)
 
 
 def _full_moment(value: datetime) -> str:
+    """Format a time in Korean time, with the year: "2026-11-28 09:30"."""
     return value.astimezone(KST).strftime("%Y-%m-%d %H:%M")
 
 
 def minutes(value: timedelta) -> str:
+    """Format a duration in minutes, at least one."""
     return f"{max(1, round(value.total_seconds() / 60)):,}"
 
 
 def size_title(size: str, language: Language) -> str:
-    """Return the title of a range of parameter counts, a key of SIZES."""
+    """Return the title of a range of parameter counts, a key of SIZES: "4-10" -> "4–10B", "0-4" -> "below 4B"."""
     low, _, high = size.partition("-")
     if not high:
         return text("size_from", language, low=low)
@@ -94,7 +108,7 @@ def _environment(language: Language) -> Environment:
     """Return the template environment of a language, with the filters and globals of all templates."""
 
     def label(key: str) -> str:
-        return translate(_LABELS[key], language)
+        return translate(_COLUMN_LABELS[key], language)
 
     def axis_title(benchmark: str, axis: str) -> str:
         return translate(BENCHMARKS[benchmark].card.axis_title(axis), language)
@@ -103,21 +117,23 @@ def _environment(language: Language) -> Environment:
         return translate(BENCHMARKS[benchmark].card.bucket_title(bucket), language)
 
     def titled(row: BoardRow) -> str:
-        """Return the name of a row's model, with the mode if it was asked in one."""
+        """Return the name of a row's model, with its reasoning mode if it has one: "org/model (reasoning on)"."""
         return row.model + mode_suffix(row.thinking, language)
 
     def metrics_of(rows: Sequence[RankedRow]) -> list[Metric]:
         """Return the metrics that rows of one benchmark are ranked by."""
-        names = dict.fromkeys(r.row.headline for r in rows)
+        names = dict.fromkeys(
+            ranked.row.headline for ranked in rows
+        )  # measured and reported rows may have different ones
         return [BENCHMARKS[rows[0].row.benchmark].metric(name) for name in names]
 
     def named(value: str, kind: str) -> str:
-        """Return the text for a value of a record, such as the name of a split, or the value itself."""
+        """Return the text for a value of a record, or the value itself if there is none: ("test", "split") -> "test set"."""
         key = f"{kind}_{value}"
         return text(key, language) if key in TEXTS else value
 
     def titles(values: Iterable[str], kind: str) -> list[tuple[str, str]]:
-        """Return values with their texts, for the choices of a filter."""
+        """Return values with their texts, for the choices of a filter: [("open", "open"), …] for the kind "weights"."""
         return [(value, text(f"{kind}_{value}", language)) for value in values]
 
     def benchmark_title(name: str) -> str:
@@ -130,8 +146,9 @@ def _environment(language: Language) -> Environment:
         """Return the titles of what measured and reported rows of a row's benchmark are ranked by."""
         benchmark = BENCHMARKS[row.benchmark]
         reported = benchmark.card.reported_headline or benchmark.card.headline
-        measured, other = (benchmark.metric(name).title for name in (benchmark.card.headline, reported))
-        return translate(measured, language), translate(other, language)
+        measured_title = translate(benchmark.metric(benchmark.card.headline).title, language)
+        reported_title = translate(benchmark.metric(reported).title, language)
+        return measured_title, reported_title
 
     def benchmark_titles() -> list[tuple[str, str]]:
         return [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()]
@@ -139,15 +156,15 @@ def _environment(language: Language) -> Environment:
     sizes = [(size, size_title(size, language)) for size in SIZES]
     cards = [(card, f"{card} GB") for card in get_args(Card)]
     statuses = [status.value for status in Status]
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # otherwise every page looks up when its templates were changed
+        auto_reload=False,  # otherwise Jinja looks up on disk for every page whether its templates were changed
     )
-    made.filters.update(
+    environment.filters.update(
         score=score_text,
         amount=amount,
         points=_points,
@@ -162,7 +179,7 @@ def _environment(language: Language) -> Environment:
         latex=_latex,
         headline_titles=headline_titles,
     )
-    made.globals.update(
+    environment.globals.update(
         t=partial(text, language=language),
         label=label,
         axis_title=axis_title,
@@ -203,20 +220,17 @@ def _environment(language: Language) -> Environment:
         rank_sort=RANK,
         style_sheet=style_sheet,
     )
-    return made
+    return environment
 
 
 _environments: dict[Language, Environment] = {language: _environment(language) for language in get_args(Language)}
 
 
 def macros(template: str, language: Language, **values: Any) -> TemplateModule:
-    """Return the macros of a template as functions. They see the given values."""
+    """Return the macros of a template as functions. Inside of them, the given values are defined."""
     return _environments[language].get_template(template).make_module(values)
 
 
 def render(template: str, language: Language, **values: Any) -> str:
-    """Render a template with the given values.
-
-    In templates, `t` looks up a text and `label` the label of a column, both in the page's language.
-    """
+    """Render a template with the given values. A value that the template reads and that is not given is an error."""
     return _environments[language].get_template(template).render(**values)

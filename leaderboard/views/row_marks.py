@@ -1,4 +1,8 @@
-"""The small labels that distinguish a row from other rows of the same model, and what they mean."""
+"""The small labels that distinguish a row from other rows of the same model, and what they mean.
+
+A model may have several rows in a table, as with and without reasoning. `marks.html` shows the labels beside its name, and
+`terms.html` explains below the table those that occur in it.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,74 +14,74 @@ from leaderboard.views.texts import Language, text
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS
 
-Words = Callable[..., str]  # looks up a text by its key
-MAX_REVISION = 20  # characters of a revision's name
+Translate = Callable[..., str]  # (key, **values) → text in the language of the page
+MAX_REVISION = 20  # characters of a revision's name that are shown
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A label of rows. `title` and `hint` are the keys of its entry in the list of terms."""
+    """A kind of label, with its explanation in the list of terms."""
 
-    title: str
-    hint: str
-    label: Callable[[BoardRow, Words], str | None]  # None: the row has no such label
-
-
-def _thinking(row: BoardRow, words: Words) -> str | None:
-    return words(f"thinking_{row.thinking}") if row.thinking else None
+    title: str  # key of the text that names the kind of label there
+    hint: str  # key of the text that explains it
+    label: Callable[[BoardRow, Translate], str | None]  # returns a row's label, or None if the row has none
 
 
-def _precision(row: BoardRow, words: Words) -> str | None:
+def _thinking(row: BoardRow, t: Translate) -> str | None:
+    return t(f"thinking_{row.thinking}") if row.thinking else None
+
+
+def _precision(row: BoardRow, t: Translate) -> str | None:
     return row.precision if row.precision and row.precision not in PRECISIONS else None
 
 
-def _custom_code(row: BoardRow, words: Words) -> str | None:
-    return words("custom_code") if row.custom_code else None
+def _custom_code(row: BoardRow, t: Translate) -> str | None:
+    return t("custom_code") if row.custom_code else None
 
 
-def _revision(row: BoardRow, words: Words) -> str | None:
+def _revision(row: BoardRow, t: Translate) -> str | None:
     return row.requested_revision[:MAX_REVISION] if row.requested_revision else None
 
 
-def _server(row: BoardRow, words: Words) -> str | None:
+def _server(row: BoardRow, t: Translate) -> str | None:
     return row.server
 
 
-def _attempt(row: BoardRow, words: Words) -> str | None:
-    return words("nth_of", number=row.attempt[0], of=row.attempt[1]) if row.attempt else None
+def _attempt(row: BoardRow, t: Translate) -> str | None:
+    return t("nth_of", number=row.attempt[0], of=row.attempt[1]) if row.attempt else None
 
 
-def _asked_before(row: BoardRow, words: Words) -> str | None:
-    return words("asked_before", n=row.asked_before) if row.asked_before else None
+def _asked_before(row: BoardRow, t: Translate) -> str | None:
+    return t("asked_before", n=row.asked_before) if row.asked_before else None
 
 
-def _day_in_quarter(row: BoardRow, words: Words) -> str | None:
+def _day_in_quarter(row: BoardRow, t: Translate) -> str | None:
     day = day_in_quarter(row)
-    return None if day is None else words("day_in_quarter", n=day)
+    return None if day is None else t("day_in_quarter", n=day)
 
 
-def _reproduction(row: BoardRow, words: Words) -> str | None:
-    return words(f"verdict_{row.reproduction}") if row.reproduction else None
+def _reproduction(row: BoardRow, t: Translate) -> str | None:
+    return t(f"verdict_{row.reproduction}") if row.reproduction else None
 
 
-def _outdated(row: BoardRow, words: Words) -> str | None:
-    return words("outdated", version=row.benchmark_version) if is_outdated(row) else None
+def _outdated(row: BoardRow, t: Translate) -> str | None:
+    return t("outdated", version=row.benchmark_version) if is_outdated(row) else None
 
 
-def _retired(row: BoardRow, words: Words) -> str | None:
-    return words("retired") if row.retired else None
+def _retired(row: BoardRow, t: Translate) -> str | None:
+    return t("retired") if row.retired else None
 
 
-def _sample(row: BoardRow, words: Words) -> str | None:
+def _sample(row: BoardRow, t: Translate) -> str | None:
     return "sample" if row.is_sample else None
 
 
-def _out_of_memory(row: BoardRow, words: Words) -> str | None:
+def _out_of_memory(row: BoardRow, t: Translate) -> str | None:
     return "oom" if row.outcome == "out_of_memory" else None
 
 
-def _decoding(decoding: str) -> Callable[[BoardRow, Words], str | None]:
-    return lambda row, words: words(f"decoding_{decoding}") if row.decoding == decoding else None
+def _decoding(decoding: str) -> Callable[[BoardRow, Translate], str | None]:
+    return lambda row, t: t(f"decoding_{decoding}") if row.decoding == decoding else None
 
 
 MARKS = (
@@ -95,30 +99,32 @@ MARKS = (
     Mark("decoding_repository", "decoding_repository_hint", _decoding("repository")),
     Mark("decoding_provider", "decoding_provider_hint", _decoding("provider")),
 )
-# Labels that are not beside the name.
+# Labels that tables show in other cells than that of the name. They are explained in the same list.
 PLACED_ELSEWHERE = (
     Mark("sample_run", "sample_hint", _sample),
     Mark("out_of_memory", "out_of_memory_hint", _out_of_memory),
-    Mark("commercial", "commercial_hint", lambda row, words: row.license),
+    Mark("commercial", "commercial_hint", lambda row, t: row.license),
 )
 
 
 def labels(row: BoardRow, language: Language) -> list[str]:
     """Return the labels beside the name of a row's model."""
 
-    def words(key: str, **values: Any) -> str:
+    def t(key: str, **values: Any) -> str:
         return text(key, language, **values)
 
-    every = (mark.label(row, words) for mark in MARKS)
+    every = (mark.label(row, t) for mark in MARKS)
     return [label for label in every if label]
 
 
 def marks_in(rows: Iterable[RankedRow]) -> list[Mark]:
-    """Return the marks that at least one of the rows has."""
-    missing = [*MARKS, *PLACED_ELSEWHERE]
-    found: list[Mark] = []
+    """Return the marks that at least one of the rows has, in the order of MARKS and PLACED_ELSEWHERE."""
+
+    def untranslated(key: str, **values: Any) -> str:
+        return key  # whether there is a label does not depend on its language
+
+    every_mark = [*MARKS, *PLACED_ELSEWHERE]
+    missing = every_mark
     for ranked in rows:
-        new = [mark for mark in missing if mark.label(ranked.row, lambda key, **_: key)]
-        found += new
-        missing = [mark for mark in missing if mark not in new]
-    return sorted(found, key=[*MARKS, *PLACED_ELSEWHERE].index)
+        missing = [mark for mark in missing if not mark.label(ranked.row, untranslated)]
+    return [mark for mark in every_mark if mark not in missing]

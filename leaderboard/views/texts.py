@@ -1,4 +1,9 @@
-"""The texts that several pages share, in Korean and English, and access to all texts."""
+"""The texts that several pages share, in Korean and English, and access to all texts by key.
+
+Texts of one page are in the files beside this one, such as `submission_texts.py`. Templates write `t("key")`, Python code
+`text("key", language)`. Keys that end in `_hint` explain what
+the text of the key before the ending names. Some keys are built from a value of a record: `"weights_" ~ row.weights`.
+"""
 
 from typing import Literal
 
@@ -216,6 +221,7 @@ TEXTS: dict[str, Text] = {
 
 
 def text(key: str, language: Language, **values: object) -> str:
+    """Return a text with values in its placeholders: ("rank_n", "en", n=3) -> "rank 3"."""
     return translate(TEXTS[key], language).format(**values)
 
 
@@ -233,6 +239,6 @@ def headline_title(benchmark: Benchmark, language: Language) -> str:
     return f"{title} ({translate(benchmark.metric(card.reported_headline).title, language)})"
 
 
-def translate(of: Text, language: Language) -> str:
+def translate(translated: Text, language: Language) -> str:
     """Return a text in the given language."""
-    return of.ko if language == "ko" else of.en
+    return translated.ko if language == "ko" else translated.en

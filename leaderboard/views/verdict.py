@@ -1,4 +1,8 @@
-"""The standing of a model in a sentence or two, what is known of it in a line, and differences of ranks in words."""
+"""Write the standing of a model in a sentence or two, what is known of it in a line, and differences of ranks in words.
+
+The page of a model and its preview picture show these: "Ranks 3 of 41 models overall on 5 image benchmarks (1 to 6). First
+or tied for first on KO-VQA."
+"""
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.profile import OverallPlace, Profile
@@ -6,11 +10,11 @@ from leaderboard.data.unseen import UnseenChange
 from leaderboard.facts.lineage import encoder_of, origin_of
 from leaderboard.views.texts import Language, text
 
-MAX_NAMED = 4  # benchmarks that the sentence names
+MAX_NAMED = 4  # benchmarks on which a model leads that the sentence names; more are counted
 
 
 def change_in_words(change: UnseenChange, language: Language) -> str:
-    """Return how far a model rises or falls on unseen questions."""
+    """Return how far a model rises or falls on unseen questions: "falls by 2 to 5 places on unseen questions"."""
     low, high = change.places
     if change.direction == "stays":
         return text("unseen_stays", language)
@@ -24,6 +28,7 @@ def change_in_words(change: UnseenChange, language: Language) -> str:
 
 
 def signed(places: int) -> str:
+    """Format a difference of ranks with its sign: 3 -> "+3", 0 -> "0"."""
     return f"{places:+d}" if places else "0"
 
 
@@ -32,7 +37,10 @@ def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -
 
     `with_counts` is whether it says among how many models, which changes with every result.
     """
-    sentences = [_overall(profile.overall, language, with_counts) if profile.overall else _without(profile, language)]
+    if profile.overall:
+        sentences = [_overall_sentence(profile.overall, language, with_counts)]
+    else:
+        sentences = [_sentence_without_overall(profile, language)]
     if leads := profile.leads:
         titles = ", ".join(BENCHMARKS[name].card.title for name in leads[:MAX_NAMED])
         key = "verdict_leads_more" if len(leads) > MAX_NAMED else "verdict_leads"
@@ -45,14 +53,14 @@ def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -
 
 
 def amount(params: float | None) -> str:
-    """Format a number of parameters in billions or millions."""
+    """Format a number of parameters in billions or millions: 7_615_616_512 -> "7.62B"."""
     if params is None:
         return "–"
     return f"{params / 1e9:.3g}B" if params >= 1e9 else f"{params / 1e6:.3g}M"
 
 
 def in_brief(profile: Profile, language: Language) -> str:
-    """Return size, licence, lineage, memory and cost of a model, as far as they are known."""
+    """Return size, licence, lineage, memory and cost of a model in a line, as far as they are known."""
     model = profile.model
     parts = [
         f"{text('language_model', language)}: {text('origin_' + origin_of(model.model, model.base_model), language)}",
@@ -70,11 +78,11 @@ def in_brief(profile: Profile, language: Language) -> str:
 
 
 def prices(low: float, high: float) -> str:
-    """Format a range of prices in US dollars."""
+    """Format a range of prices in US dollars: (0.5, 2.0) -> "$0.50–2.00"."""
     return f"${low:.2f}–{high:.2f}" if high > low else f"${low:.2f}"
 
 
-def _overall(place: OverallPlace, language: Language, with_counts: bool) -> str:
+def _overall_sentence(place: OverallPlace, language: Language, with_counts: bool) -> str:
     group = text(f"verdict_{place.inputs}", language, n=place.benchmarks)
     key = "verdict_overall" if with_counts else "verdict_overall_alone"
     sentence = text(key, language, rank=place.rank, of=place.of, group=group)
@@ -83,8 +91,11 @@ def _overall(place: OverallPlace, language: Language, with_counts: bool) -> str:
     return sentence + text("verdict_reported" if place.kind == "reported" else "verdict_end", language)
 
 
-def _without(profile: Profile, language: Language) -> str:
+def _sentence_without_overall(profile: Profile, language: Language) -> str:
+    """Return on how many benchmarks a model has a rank that has no overall rank."""
     count = len(profile.standings)
+    if count == 0:
+        return text("verdict_none", language)
     if count == 1:
         return text("verdict_partial_one", language)
-    return text("verdict_partial", language, n=count) if count else text("verdict_none", language)
+    return text("verdict_partial", language, n=count)
