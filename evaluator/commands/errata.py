@@ -87,7 +87,7 @@ def _print(rescored: Rescored) -> None:
     for one in rescored.moved[:MAX_SHOWN]:
         ranks = f", rank {one.rank_before} to {one.rank_after}" if one.rank_before != one.rank_after else ""
         print(printable(f"  {one.model}: {one.before:.2f} to {one.after:.2f}{ranks}"))
-    if rescored.left:
-        print(f"{len(rescored.left)} results keep the version of before and have no rank:")
-        for key, reason in rescored.left.items():
+    if rescored.not_rescored:
+        print(f"{len(rescored.not_rescored)} results keep the version of before and have no rank:")
+        for key, reason in rescored.not_rescored.items():
             print(f"  {key}: {reason}")

@@ -1,9 +1,20 @@
-"""Score stored answers again after an erratum, or when a benchmark has a new metric, without running a model."""
+"""Score stored answers again after an erratum, or when a benchmark has a new metric, without running a model.
+
+`hannun errata add` and `hannun errata rescore` call `Rescoring.run`. For each published result of the set it
+
+1. reads the answers from the private store, and checks that they still give the scores that were published,
+2. scores them on the corrected items,
+3. publishes the result with its new scores, its old ones in `earlier`, and comparisons with other results,
+
+and then records in the erratum which results changed their score or rank. A result whose answers are lost keeps the version
+of before, and has no rank any more.
+"""
 
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
@@ -38,11 +49,11 @@ class CannotScoreError(Exception):
 
 @dataclass(frozen=True)
 class Rescored:
-    """What a set's results became: the keys of those scored again, and why others belong to an earlier version."""
+    """The outcome of `Rescoring.run`."""
 
-    keys: Sequence[str]
-    left: Mapping[str, str]  # key → reason
-    moved: Sequence[Moved]
+    keys: Sequence[str]  # of the results that were scored again
+    not_rescored: Mapping[str, str]  # key → reason, of the results that keep an earlier version
+    moved: Sequence[Moved]  # results whose score or rank has changed
 
 
 def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settings: Settings) -> None:
@@ -56,22 +67,25 @@ def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settin
 
 
 class Rescoring:
-    """Bring all results on a set to its newest errata. It can be interrupted and repeated."""
+    """Bring all results on a set to its newest errata.
+
+    It can be interrupted and repeated: results that have the newest version and all metrics are skipped.
+    """
 
     def __init__(
         self,
         benchmark: Benchmark,
         source: Source,
-        asked: Sequence[Item],
+        uncorrected_items: Sequence[Item],
         store: Store,
         private: PrivateStore,
         settings: Settings,
     ) -> None:
-        """Prepare it. `source` has all corrections of the set, `asked` are its items without them."""
+        """Apply the corrections of `source`, which must have all of the set, to the items as they are stored."""
         self._benchmark = benchmark
         self._source = source
-        self._asked = asked
-        self._items = source.corrections.apply(benchmark, asked)
+        self._uncorrected_items = uncorrected_items
+        self._items = source.corrections.apply(benchmark, uncorrected_items)
         self._version = source.corrections.version_of(benchmark)
         self._store = store
         self._private = private
@@ -80,13 +94,16 @@ class Rescoring:
         self._secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
 
     def check_answers(self) -> None:
-        """Raise DataError if the set has results and none of them could be scored again: all would lose their ranks."""
+        """Raise DataError if the set has results and none of them could be scored again: all would lose their ranks.
+
+        It is called before an erratum is added, and stops at the first result that could be.
+        """
         snapshot = self._store.snapshot()
         rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
         reasons = []
         for row in rows:
             try:
-                self._stored(row, snapshot)
+                self._read_verified(row, snapshot)
                 return
             except CannotScoreError as error:
                 reasons.append(str(error))
@@ -102,84 +119,93 @@ class Rescoring:
         Raises DataError if an erratum cannot be read, StoreError if a store fails.
         """
         snapshot = self._store.snapshot()
-        rows = [row for row in self._rows(snapshot) if row.benchmark_version != self._version or self._lacks(row)]
-        done: list[str] = []
-        left: dict[str, str] = {}
+        rows = [
+            row for row in self._rows(snapshot) if row.benchmark_version != self._version or self._lacks_metric(row)
+        ]
+        rescored: list[str] = []
+        not_rescored: dict[str, str] = {}
         for number, row in enumerate(sorted(rows, key=lambda row: row.date or 0.0), 1):
             try:
                 self._rescore(row, snapshot)
-                done.append(row.key)
+                rescored.append(row.key)
             except CannotScoreError as error:
-                if row.benchmark_version != self._version:
-                    left[row.key] = str(error)
+                if row.benchmark_version != self._version:  # otherwise it keeps its rank and only lacks a metric
+                    not_rescored[row.key] = str(error)
                 log.warning("%s (%s) is not scored again: %s", row.key, row.model, error)
             on_progress(number, len(rows))
-        return Rescored(done, left, self._record_moves(len(left)))
+        return Rescored(rescored, not_rescored, self._record_moves(len(not_rescored)))
 
     def _rows(self, snapshot: Snapshot) -> list[BoardRow]:
+        """Return the results on the set, of any number of errata."""
         return _measured(self._benchmark, self._source, self._reader.read(snapshot)[0])
 
-    def _lacks(self, row: BoardRow) -> bool:
+    def _lacks_metric(self, row: BoardRow) -> bool:
         """Return whether a result lacks a metric that the benchmark declares. Not every result can have all of them."""
         return any(metric.name not in row.metrics for metric in self._benchmark.metrics if metric.is_mean)
 
-    def _stored(self, row: BoardRow, snapshot: Snapshot) -> tuple[EvalResult, Details]:
-        """Return a result and its stored answers. Raises CannotScoreError if they do not give its published scores."""
+    def _read_verified(self, row: BoardRow, snapshot: Snapshot) -> tuple[EvalResult, Details]:
+        """Return a result and its stored answers.
+
+        Raises CannotScoreError if these do not give its published scores on the items that its version had. Then answers,
+        items or scoring code have changed, so that new scores could not be compared with the old ones.
+        """
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         if result.dataset.revision != self._source.revision:
             raise CannotScoreError("it was measured on other files of the set")
         corrections = self._source.corrections.first(errata_in(row.benchmark_version))
-        items_before = corrections.apply(self._benchmark, self._asked)
+        items_before = corrections.apply(self._benchmark, self._uncorrected_items)
         needed = {item.id for item in (*items_before, *self._items)}
         details = read_details(self._private, row.key, needed, self._secret)
         if details is None:
             raise CannotScoreError("its answers are not stored")
-        known = result.results[self._benchmark.name]
-        again = self._fields(items_before, details)
-        if any(again.get(name) != score for name, score in known.items()):
+        published = result.results[self._benchmark.name]
+        recomputed = self._results_of(items_before, details)
+        if any(recomputed.get(name) != score for name, score in published.items()):
             raise CannotScoreError("its stored answers do not give its published scores with this release")
         return result, details
 
     def _rescore(self, row: BoardRow, snapshot: Snapshot) -> None:
         """Score one result again and publish it. Raises CannotScoreError."""
-        before, details = self._stored(row, snapshot)
+        before, details = self._read_verified(row, snapshot)
         scores = self._scores(self._items, details)
-        after = _rescored(before, self._benchmark, self._items, scores, self._version, self._store)
+        after = _with_new_scores(before, self._benchmark, self._items, scores, self._version, self._store)
         name = self._benchmark.name
-        if row.benchmark_version == self._version and after.results[name].keys() <= before.results[name].keys():
+        gains_metric = bool(after.results[name].keys() - before.results[name].keys())
+        if row.benchmark_version == self._version and not gains_metric:
             raise CannotScoreError("its answers give no further metric")
-        check_public([after.to_bytes()], self._asked, self._source.path)
-        own = self._save_item_scores(row.key, scores)
-        if own:
-            after = with_pairs(after, own, self._store, self._private)
-        if not self._publish(row, after, self._right(details, scores)):
+        check_public([after.to_bytes()], self._uncorrected_items, self._source.path)
+        item_scores = self._save_item_scores(row.key, scores)
+        if item_scores:
+            after = with_pairs(after, item_scores, self._store, self._private)
+        if not self._publish(row, after, _with_scores(details, scores)):
             raise CannotScoreError("another command has scored it again meanwhile")
 
     def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
+        """Return the scores of stored answers, computed in a process with limits: a model decides how long they are."""
         bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
         return run_limited(score_details, self._benchmark, bare, details)
 
-    def _fields(self, items: Sequence[Item], details: Details) -> dict[str, float]:
-        """Return the published metrics of stored answers."""
+    def _results_of(self, items: Sequence[Item], details: Details) -> dict[str, float]:
+        """Return the metrics of stored answers in percent, rounded as they are published."""
         fields = scored_fields(self._benchmark, items, self._scores(items, details))
         results: dict[str, float] = fields["results"][self._benchmark.name]
         return results
 
-    def _right(self, details: Details, scores: Iterable[Score]) -> Details:
-        """Return the answers with their new scores."""
-        by_id = {row["id"]: row for row in details}
-        return [{**by_id[score.id], **score.values} for score in scores]
-
     def _save_item_scores(self, key: str, scores: Sequence[Score]) -> ItemScores | None:
-        known = read_item_scores(self._private, key)
+        """Replace the item scores of a result and return them, or None if the headline is not a mean over items."""
+        earlier = read_item_scores(self._private, key)
+        submitter = earlier.submitter if earlier else ""
         rows: Details = [dict(score.values) for score in scores]
-        own = ItemScores.of(self._benchmark, self._items, rows, known.submitter if known else "")
-        if own:
-            save_item_scores(self._private, key, own)
-        return own
+        item_scores = ItemScores.of(self._benchmark, self._items, rows, submitter)
+        if item_scores:
+            save_item_scores(self._private, key, item_scores)
+        return item_scores
 
     def _publish(self, row: BoardRow, result: EvalResult, details: Details) -> bool:
-        """Publish a result. Return whether its record was still the one that was scored again."""
+        """Publish a result, with its statement and the answers to sample items if it has them.
+
+        Return whether its record was still the one that was scored again; if not, nothing is changed.
+        """
         key = self._settings.signing_key
         statement = sign(result, key.get_secret_value()) if key else None
         answers = public_answers(self._benchmark, self._source, details)
@@ -196,23 +222,34 @@ class Rescoring:
 
         return transact(self._store, decide)
 
-    def _record_moves(self, left: int) -> list[Moved]:
-        """Add to the erratum of this version which results moved, by their scores of before and now."""
+    def _record_moves(self, not_rescored: int) -> list[Moved]:
+        """Add to the erratum of this version which results moved, and return them.
+
+        All results of the version are compared with their scores of before, not only those of this run, because an
+        interrupted run has scored some of them.
+        """
         snapshot = self._store.snapshot()
-        every = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
-        errata = [one for one in every if one.version == self._version]
-        if not errata:
+        errata = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
+        of_version = [erratum for erratum in errata if erratum.version == self._version]
+        if not of_version:
             return []
-        now = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
-        compared = [(row, self._score_before(row, snapshot)) for row in now]
-        pairs = [(row, before) for row, before in compared if before is not None]
-        moved = moves(self._benchmark, pairs, lambda key: is_retired(self._store, key, snapshot))
-        erratum = errata[-1].evolve(rescored=len(pairs), not_rescored=left, moved=[one.model_dump() for one in moved])
+        recorded = of_version[-1]
+        compared: list[_Comparison] = []
+        for row in self._rows(snapshot):
+            if row.benchmark_version != self._version:
+                continue
+            before = self._score_before(row, snapshot)
+            if before is not None:
+                compared.append(_Comparison(row, before, row.score))
+        moved = moves(self._benchmark, compared, lambda key: is_retired(self._store, key, snapshot))
+        erratum = recorded.evolve(
+            rescored=len(compared), not_rescored=not_rescored, moved=[move.model_dump() for move in moved]
+        )
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             return {erratum.path: erratum.to_bytes()}, f"Record who moved by {erratum.version}", None
 
-        if erratum != errata[-1]:
+        if erratum != recorded:
             transact(self._store, decide)
         return moved
 
@@ -222,8 +259,19 @@ class Rescoring:
         return result.earlier[-1].scores.get(result.headline) if result.earlier else None
 
 
+class _Comparison(NamedTuple):
+    """The headline of a result before and after an erratum, in percent."""
+
+    row: BoardRow
+    before: float
+    after: float | None
+
+
 def _measured(benchmark: Benchmark, source: Source, rows: Iterable[BoardRow]) -> list[BoardRow]:
-    """Return the results on a set that were measured here with the current prompt and scoring rule."""
+    """Return the results on a set that were measured here with the current prompt and scoring rule.
+
+    The number of errata in their versions does not matter: `3` and `3+2` are the same rule.
+    """
     return [
         row
         for row in rows
@@ -242,42 +290,51 @@ def _is_signed_with(envelope: bytes, settings: Settings) -> bool:
     return own in [signature.get("keyid") for signature in json.loads(envelope)["signatures"]]
 
 
-def moves(benchmark: Benchmark, pairs: Sequence[tuple[BoardRow, float]], retired: Callable[[str], bool]) -> list[Moved]:
+def moves(benchmark: Benchmark, compared: Sequence[_Comparison], is_key_retired: Callable[[str], bool]) -> list[Moved]:
     """Return the results whose score or rank has changed, those that fell most first.
 
-    `pairs` are results with their scores of before.
+    Ranks are counted among the compared results. Humans, baselines, retired results and results
+    of another decoding have none.
     """
-    compared = [(row, before, row.score) for row, before in pairs if row.score is not None]
-    ranked = {
-        row.key: (before, after)
-        for row, before, after in compared
-        if row.role == "model"
-        and benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
-        and not retired(row.key)
-    }
-    befores = [before for before, _ in ranked.values()]
-    afters = [after for _, after in ranked.values()]
-    found = []
+    ranked_keys: set[str] = set()
+    scores_before: list[float] = []
+    scores_after: list[float] = []
     for row, before, after in compared:
-        has_rank = row.key in ranked
-        one = Moved(
+        is_ranked_decoding = benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
+        if after is not None and row.role == "model" and is_ranked_decoding and not is_key_retired(row.key):
+            ranked_keys.add(row.key)
+            scores_before.append(before)
+            scores_after.append(after)
+    found: list[Moved] = []
+    for row, before, after in compared:
+        if after is None:
+            continue
+        has_rank = row.key in ranked_keys
+        move = Moved(
             key=row.key,
             model=row.model,
             before=before,
             after=after,
-            rank_before=_rank(before, befores) if has_rank else None,
-            rank_after=_rank(after, afters) if has_rank else None,
+            rank_before=_rank(before, scores_before) if has_rank else None,
+            rank_after=_rank(after, scores_after) if has_rank else None,
         )
-        if (one.before, one.rank_before) != (one.after, one.rank_after):
-            found.append(one)
-    return sorted(found, key=lambda one: (one.after - one.before, one.model))
+        if (move.before, move.rank_before) != (move.after, move.rank_after):
+            found.append(move)
+    return sorted(found, key=lambda move: (move.after - move.before, move.model))
 
 
 def _rank(score: float, scores: Sequence[float]) -> int:
+    """Return the rank of a score, from 1. Equal scores have the same rank."""
     return 1 + sum(other > score for other in scores)
 
 
-def _rescored(
+def _with_scores(details: Details, scores: Iterable[Score]) -> Details:
+    """Return stored answers with their new scores. Items that have no score any more are left out."""
+    by_id = {row["id"]: row for row in details}
+    return [{**by_id[score.id], **score.values} for score in scores]
+
+
+def _with_new_scores(
     before: EvalResult,
     benchmark: Benchmark,
     items: Sequence[Item],
@@ -285,7 +342,10 @@ def _rescored(
     version: str,
     store: Store,
 ) -> EvalResult:
-    """Return a result with its new scores. Its old ones are kept in `earlier`."""
+    """Return a result with its new scores and without its comparisons. Its old scores are kept in `earlier`.
+
+    A result that only gains a metric keeps its version, so nothing is added to `earlier`.
+    """
     name = benchmark.name
     earlier = list(before.earlier)
     if before.versions[name] != version:
@@ -297,13 +357,17 @@ def _rescored(
         dataset=before.dataset.evolve(n=len(items)).model_dump(),
         n_samples={name: {"original": asked, "effective": len(items)}},
         reasoning=_reasoning(before, benchmark, scores),
-        earlier=[one.model_dump() for one in earlier],
-        paired=[],
+        earlier=[entry.model_dump() for entry in earlier],
+        paired=[],  # of the old scores; `with_pairs` adds new ones
     )
     return round_measures(after) if before.config.custom_code else after
 
 
 def _reasoning(before: EvalResult, benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, object] | None:
+    """Return the lengths of reasoning with new tokens per correct answer, or None if the model does not reason.
+
+    The tokens of single answers are not stored, so their sum is the published mean times the number of items.
+    """
     if before.reasoning is None:
         return None
     right = round(sum(score.values[benchmark.item_metric.name] for score in scores))
