@@ -21,7 +21,8 @@ from submissions.records.result import EvalResult
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
     """Open a pull request with the result on the model's repository and return its URL.
 
-    Return None if the model's owner did not ask for it or the result has no rank.
+    Return None if the model's owner did not ask for it, the result has no rank, or this installation cannot make such an
+    offer: it needs a Hub token, a public store to link to, and the benchmark's dataset on the Hub (HANNUN_EVAL_DATASETS).
     Raises httpx2.HTTPError or StoreError if the Hub or the store fails.
     """
     dataset = settings.eval_datasets.get(request.benchmark)
@@ -30,14 +31,15 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
     if not has_rank(result) or not Pseudonyms(settings).belongs(request):
         return None
     endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-    path = f".eval_results/{'-'.join(['hannun', request.benchmark, *variant(result)])}.yaml"
-    made = HfApi(endpoint=endpoint, token=settings.hub_token_value).create_commit(
+    name = "-".join(["hannun", request.benchmark, *variant(result)])  # hannun-ko-vqa-bfloat16-greedy
+    path = f".eval_results/{name}.yaml"
+    pull_request = HfApi(endpoint=endpoint, token=settings.hub_token_value).create_commit(
         request.model_id,
         [CommitOperationAdd(path, results_yaml(result, dataset, settings.store).encode())],
         commit_message=f"Add {request.benchmark} results measured by Hannun",
         create_pr=True,
     )
-    return made.pr_url
+    return pull_request.pr_url
 
 
 def has_rank(result: EvalResult) -> bool:
@@ -47,21 +49,23 @@ def has_rank(result: EvalResult) -> bool:
     """
     benchmark = BENCHMARKS[result.benchmark]
     generation = result.generation
-    used = (generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens) if generation else ()
+    is_standard_decoding = generation is None or benchmark.ranks_decoding(
+        generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens
+    )
     return (
         result.dataset.split == benchmark.card.split
         and version_without(result.versions[benchmark.name]) == benchmark.version
         and result.results[benchmark.name].get(benchmark.card.headline) is not None
-        and (not used or benchmark.ranks_decoding(*used))
+        and is_standard_decoding
     )
 
 
 def variant(result: EvalResult) -> list[str]:
-    """Return what distinguishes a result from others of the same model: thinking, precision, decoding."""
+    """Return what distinguishes a result from others of the same model: `["thinking-on", "bfloat16", "greedy"]`."""
     config = result.config
     decoding = result.generation.decoding if result.generation else None
     thinking = f"thinking-{config.thinking}" if config.thinking else None
-    return [part for part in (thinking, config.model_dtype, decoding) if part]
+    return [option for option in (thinking, config.model_dtype, decoding) if option]
 
 
 def results_yaml(result: EvalResult, dataset: str, store: str) -> str:

@@ -1,4 +1,9 @@
-"""Compare models on the same questions, from their private scores of single items."""
+"""Compare models on the same questions, from their private scores of single items.
+
+`ItemScores` are kept in the private store, one Parquet file per result. When a result is published, `published_pairs` chooses
+opponents here, reads their item scores and publishes a coarse `PairedScores` for each pair. It is coarse because exact
+comparisons would reveal which answers are correct (docs/security.md).
+"""
 
 import hashlib
 import io
@@ -19,7 +24,7 @@ from submissions.records.result import EvalResult, PairedScores
 
 MAX_PAIRS = 10  # published pairs per result
 P_LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 1.0)  # published p values are rounded up to one of these
-# Intervals are rounded outward to this many points, for sets with fewer items than the first number.
+# (number of items, step in percentage points): intervals on sets with fewer items are rounded outward to this step.
 INTERVAL_STEPS = ((500, 5), (2000, 2), (10**9, 1))
 RESAMPLES = 2000  # bootstrap resamples per pair; fewer than usual, because a result has dozens of pairs
 
@@ -28,21 +33,25 @@ RESAMPLES = 2000  # bootstrap resamples per pair; fewer than usual, because a re
 class ItemScores:
     """The headline score of a model on each item, sorted by id. Every array has shape (n,)."""
 
-    ids: npt.NDArray[np.str_]  # hashes of the items
+    ids: npt.NDArray[np.str_]  # hashes of the items, see `_item_hash`
     scores: npt.NDArray[np.float64]  # from 0 to 1
-    clusters: npt.NDArray[np.str_]
+    clusters: npt.NDArray[np.str_]  # items with the same value share a document or image, and are resampled together
     submitter: str = ""  # pseudonym of the person who submitted the model
 
     @classmethod
     def of(
         cls, benchmark: Benchmark, items: Sequence[Item], details: Details, submitter: str = ""
     ) -> "ItemScores | None":
-        """Return the scores of an evaluation, or None if the benchmark's headline is not a mean over items."""
+        """Return the scores of an evaluation, or None if the benchmark's headline is not a mean over items.
+
+        `details` are in the order of the items. An item whose row lacks the headline does not count for it and is left out.
+        """
         headline = benchmark.card.headline
         if not benchmark.metric(headline).is_mean:
             return None
         ids = [_item_hash(item) for item in items]
-        order = sorted((n for n in range(len(items)) if headline in details[n]), key=ids.__getitem__)
+        scored = [n for n in range(len(items)) if headline in details[n]]
+        order = sorted(scored, key=lambda n: ids[n])
         scores = [float(details[n][headline]) for n in order]
         clusters = [items[n].cluster or items[n].id for n in order]
         return cls(np.array([ids[n] for n in order]), np.array(scores), np.array(clusters), submitter)
@@ -77,12 +86,15 @@ def _item_hash(item: Item) -> str:
 
 
 def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores | None:
-    """Return the comparison with the result of the given key, or None if the two did not answer the same questions."""
+    """Return the comparison with `other`, the item scores of the result with this key, as it is published.
+
+    Return None if the two did not answer the same questions. An interval of -3.1 to 1.2 points on 300 items becomes -5 to 5.
+    """
     if not np.array_equal(own.ids, other.ids):
         return None
     compared = paired_comparison(own.scores, other.scores, own.clusters.tolist(), RESAMPLES)
-    step = next(step for below, step in INTERVAL_STEPS if len(own.ids) < below)
-    low, high = (100 * end / step for end in compared.interval)
+    step = next(points for below, points in INTERVAL_STEPS if len(own.ids) < below)
+    low, high = (100 * end / step for end in compared.interval)  # in steps
     return PairedScores(
         other=key,
         interval=(step * math.floor(low), step * math.ceil(high)),
@@ -91,7 +103,7 @@ def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores 
 
 
 def rounded_up(p_value: float) -> float:
-    """Return the p value rounded up to the next of P_LEVELS, as it is published."""
+    """Return the p value rounded up to the next of P_LEVELS, as it is published: 0.003 -> 0.01."""
     return next(level for level in P_LEVELS if p_value <= level)
 
 
@@ -99,20 +111,28 @@ def are_related(result: EvalResult, submitter: str, row: BoardRow, other_submitt
     """Return whether two results have the same submitter, owner or model family.
 
     Such pairs are not published: somebody who controls the answers of both models would learn from each pair which answers
-    are correct.
+    are correct. Submitters are pseudonyms; an empty one is unknown and is nobody's.
     """
     config = result.config
+    if submitter and submitter == other_submitter:
+        return True
+    if config.organisation and config.organisation == row.organisation:
+        return True
+    if _owner(config.model_name) == _owner(row.model):
+        return True
     family = {config.model_name, config.base_model} - {None}
-    return bool(
-        (submitter and submitter == other_submitter)
-        or (config.organisation and config.organisation == row.organisation)
-        or config.model_name.partition("/")[0].lower() == row.model.partition("/")[0].lower()
-        or {row.model, row.base_model} & family
-    )
+    return not family.isdisjoint({row.model, row.base_model})
+
+
+def _owner(model: str) -> str:
+    """Return the owner of a model ID in lower case, because names on the Hub are case-insensitive: Org/name -> org."""
+    return model.partition("/")[0].lower()
 
 
 def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
     """Return the results to compare a new one with: the leader, the baselines, then the others by distance in score.
+
+    Only results that were measured here on the same version of the same test set are compared. Each is returned once.
 
     The caller publishes at most MAX_PAIRS of them, so that the information that pairs leak about single questions grows with
     the number of results, not with its square. A pair is compared when the later of the two results is published.
@@ -124,7 +144,7 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
     if score is None:
         return []
     test_set = benchmark, result.versions[benchmark], result.dataset.split, result.dataset.id, result.dataset.n
-    alike = [
+    comparable = [
         row
         for row in rows
         if (row.benchmark, row.benchmark_version, row.split, row.dataset, row.n) == test_set
@@ -132,7 +152,9 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
         and row.key != result.request_key
         and row.metrics.get(headline) is not None
     ]
-    alike.sort(key=lambda row: (-(row.metrics.get(headline) or 0.0), row.key))
-    near = sorted(alike, key=lambda row: abs((row.metrics.get(headline) or 0.0) - score))
-    chosen = [*alike[:1], *(row for row in alike if row.role != "model"), *near]
-    return list({row.key: row for row in chosen}.values())
+    best_first = sorted(comparable, key=lambda row: (-row.metrics[headline], row.key))
+    leader = best_first[:1]
+    baselines = [row for row in best_first if row.role != "model"]
+    nearest_first = sorted(best_first, key=lambda row: abs(row.metrics[headline] - score))
+    by_key = {row.key: row for row in (*leader, *baselines, *nearest_first)}  # a dict keeps the first place of each key
+    return list(by_key.values())

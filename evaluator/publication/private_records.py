@@ -1,4 +1,9 @@
-"""Records of an evaluation in the private store: its details and its item scores."""
+"""Write and read the records of an evaluation in the private store.
+
+`details/KEY.jsonl` has a row with the answers and scores of each item, so that they can be scored again after an erratum and
+opened with a quarter; ids of items are replaced by their HMAC. `scores/KEY.parquet` has the item scores that later results
+are compared with.
+"""
 
 import hashlib
 import hmac
@@ -14,7 +19,9 @@ from submissions.store.private import PrivateStore
 
 log = logging.getLogger(__name__)
 
-_DETAILS_KEY = "details.key"
+_DETAILS_KEY = (
+    "details.key"  # file with the key that hides the ids of items, unless the operator sets HANNUN_DETAILS_KEY
+)
 
 
 def save_details(private: PrivateStore, key: str, details: Details, secret: bytes | None) -> None:
@@ -33,15 +40,18 @@ def read_details(
 ) -> Details | None:
     """Return the scores and answers of the items with these ids, or None if some are missing that are not optional.
 
-    Raises StoreError.
+    `secret` must be the one with which they were saved, because items are found by their hidden ids. Raises StoreError.
     """
     secret = secret or _create_or_read_key(private)
     try:
-        rows = {row["id"]: row for row in map(json.loads, private.read(_details_path(key)).splitlines())}
-        hidden = {item_id: _hidden_id(item_id, secret) for item_id in ids}
-        return [
-            {**rows[mark], "id": item_id} for item_id, mark in hidden.items() if mark in rows or item_id not in optional
-        ]
+        lines = private.read(_details_path(key)).splitlines()
+        row_by_hidden_id = {row["id"]: row for row in map(json.loads, lines)}
+        found: Details = []
+        for item_id in ids:
+            hidden_id = _hidden_id(item_id, secret)
+            if hidden_id in row_by_hidden_id or item_id not in optional:
+                found.append({**row_by_hidden_id[hidden_id], "id": item_id})
+        return found
     except (KeyError, ValueError) as error:
         log.info("%s has no details that can be read: %s", key, error)
         return None
@@ -70,9 +80,11 @@ def _details_path(key: str) -> str:
 
 
 def _hidden_id(item_id: str, secret: bytes) -> str:
+    """Return the first 32 hex digits of the HMAC of an item's id."""
     return hmac.new(secret, item_id.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _create_or_read_key(private: PrivateStore) -> bytes:
+    """Return the key of this private store. It is read again after it was created: another worker may have been faster."""
     private.create(_DETAILS_KEY, secrets.token_hex(32).encode())
     return private.read(_DETAILS_KEY)

@@ -1,4 +1,7 @@
-"""The answers that are published: only those to the sample items, which are part of this project."""
+"""Choose the answers that are published: only those to the sample items, which are part of this project.
+
+Answers to any other set stay in the private store, because they would reveal it.
+"""
 
 import json
 
@@ -10,14 +13,16 @@ from submissions.records.result import MAX_SHOWN_ANSWER
 
 
 def public_answers(benchmark: Benchmark, source: Source, details: Details, *, blind: bool = False) -> bytes | None:
-    """Return the answers to sample items as JSON: id → answers and whether they are right. None for any other set,
-    and for answers that were given without seeing the pictures.
+    """Return the answers to sample items as JSON: `{"id": {"answers": ["서울"], "right": true}}`.
+
+    Return None for any other set, and for answers that were given without seeing the pictures (`blind`). An answer is right
+    if its score is 1; answers that are partly right count as wrong.
     """
     if blind or source.path.resolve() != (SAMPLES / benchmark.name).resolve():
         return None
-    headline = benchmark.item_metric.name
+    metric = benchmark.item_metric.name
     answers = {}
     for row in details:
         shown = [str(text)[:MAX_SHOWN_ANSWER] for text in row["answers"]]
-        answers[str(row["id"])] = {"answers": shown, "right": row.get(headline) == 1.0}
+        answers[str(row["id"])] = {"answers": shown, "right": row.get(metric) == 1.0}
     return json.dumps(answers, ensure_ascii=False).encode()

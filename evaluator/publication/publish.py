@@ -1,4 +1,7 @@
-"""Publish an evaluation: details and item scores go to the private store, the result to the public one."""
+"""Publish an evaluation: details and item scores go to the private store, the result to the public one.
+
+The worker calls `publish` when all answers are scored, and `offer` afterwards.
+"""
 
 import logging
 import threading
@@ -50,8 +53,9 @@ def publish(
 ) -> None:
     """Save details and scores, then publish the result of a claimed request.
 
-    `public` is the public store. A private evaluation is published to its own queue's store, and only counted for the day on
-    which its model has a public row: nobody can publish only the best of many.
+    The result goes to the store of `queue`: for a public request that is `public`, the public store; for a private one the
+    store of the private queue. A private evaluation is compared with no other result, and is only counted until its model
+    has a public row, so that nobody can publish only the best of many.
 
     Store errors, for example a replaced token, are retried until `interrupted` is set, because the answers took hours of
     GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and

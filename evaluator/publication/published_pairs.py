@@ -1,4 +1,4 @@
-"""Compare a new result with published ones."""
+"""Compare a new result with published ones, as its `paired` field shows them."""
 
 import logging
 
@@ -13,13 +13,17 @@ log = logging.getLogger(__name__)
 
 
 def with_pairs(result: EvalResult, own: ItemScores, store: Store, private: PrivateStore) -> EvalResult:
-    """Return the result with its comparisons to published results. Raises StoreError."""
+    """Return the result with its comparisons to published results, MAX_PAIRS at most.
+
+    `own` are the item scores of the result. Raises StoreError.
+    """
     rows, _ = board_reader(store).read(store.snapshot())
     pairs: list[PairedScores] = []
     for row in opponents(result, rows):
         if len(pairs) == MAX_PAIRS:
             break
-        if are_related(result, own.submitter, row, ""):  # checked before reading its scores
+        # The other submitter is stored with the item scores. What the row shows is checked first, to save reading them.
+        if are_related(result, own.submitter, row, other_submitter=""):
             continue
         other = read_item_scores(private, row.key)
         if other is None or are_related(result, own.submitter, row, other.submitter):
