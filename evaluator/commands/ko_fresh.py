@@ -21,7 +21,7 @@ from evaluator.job.limited_process import run_limited
 from evaluator.quarters.books import Books, open_books
 from evaluator.quarters.collect import collect
 from evaluator.quarters.dataset import create_dataset, upload, write_dataset
-from evaluator.quarters.item_statistics import PartStatistics, item_statistics
+from evaluator.quarters.item_statistics import BucketStatistics, item_statistics
 from evaluator.quarters.on_board import board_differences
 from evaluator.quarters.recompute import book_differences, file_differences
 from submissions.config.settings import Settings, load_settings
@@ -152,23 +152,29 @@ def _verify_set(public: Commitment, out: Path) -> int:
 
 
 def _statistics(args: argparse.Namespace) -> int:
-    title, parts = _limited(args.folder, _count, args.folder)
+    title, rows = _limited(args.folder, _table_of_items, args.folder)
     table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)
-    for part in parts:
-        shown = "–" if part.discrimination is None else f"{part.discrimination:.2f}"
-        counts = (f"{part.n:,}", f"{100 * part.right:.1f} %", shown, f"{part.everybody:,}", f"{part.nobody:,}")
-        table.add_row(printable(part.axis), printable(part.bucket), *counts)
+    for row in rows:
+        table.add_row(
+            printable(row.axis),
+            printable(row.bucket),
+            f"{row.n:,}",
+            f"{100 * row.mean_correct:.1f} %",
+            "–" if row.discrimination is None else f"{row.discrimination:.2f}",
+            f"{row.solved_by_all:,}",
+            f"{row.solved_by_none:,}",
+        )
     Console().print(table)
     return 0
 
 
-def _count(folder: Path) -> tuple[str, list[PartStatistics]]:
-    """Return the title and the rows of the table of items."""
+def _table_of_items(folder: Path) -> tuple[str, list[BucketStatistics]]:
+    """Return the title and the rows of the table of items. Raises DataError if there are no results."""
     books = open_books(folder)
     if not books.results:
         raise DataError(f"{folder}: there are no results")
     title = f"{books.commitment.quarter}: {len(books.items):,} items, {len(books.results)} results"
-    return title, list(item_statistics(books))
+    return title, item_statistics(books)
 
 
 def _settings() -> Settings:

@@ -1,6 +1,10 @@
-"""The opened books of a quarter: its commitment, its set, and the results of all ranked models with all their answers.
+"""Read and write the opened books of a quarter, so that anyone can check every score of it.
 
-A folder of them has
+The books are the quarter's commitment, its set, and the results of all ranked models with all their answers.
+`evaluator.quarters.collect` makes them from an installation's stores, `Books.save` writes them to a folder, and `open_books`
+reads such a folder again: for `ko-fresh verify`, and for the board, which shows the items of revealed quarters.
+
+A folder of books has
 
 - `commitment.json`, with the seed once it is revealed,
 - `set/`: the items and pictures as drawn,
@@ -33,6 +37,7 @@ from submissions.records.result import EvalResult
 COMMITMENT, SET, RESULTS, ANSWERS = "commitment.json", "set", "results", "answers.parquet"
 ERRATA = "errata.json"
 BENCHMARK = BENCHMARKS["ko-fresh"]
+# Limits against folders of strangers that would fill the memory. No quarter comes near them.
 MAX_FOLDER_BYTES = 8 * 2**30
 MAX_ANSWER_BYTES = 2**30  # of all answers of a quarter, unpacked
 R = TypeVar("R", Commitment, EvalResult)
@@ -43,11 +48,11 @@ class Books:
     """The books of a quarter."""
 
     commitment: Commitment
-    folder: Path  # of the set
+    set_folder: Path  # the items and pictures as drawn
     results: Sequence[EvalResult]  # best first
     answers: Mapping[str, Sequence[AnswerRow]]  # by the result's key
     corrections: Corrections = NO_CORRECTIONS
-    _scores: dict[str, list[Score]] = field(default_factory=dict, repr=False)
+    _scores: dict[str, list[Score]] = field(default_factory=dict, repr=False)  # by the result's key, once computed
 
     @property
     def benchmark(self) -> Benchmark:
@@ -60,7 +65,8 @@ class Books:
 
     @cached_property
     def drawn_items(self) -> list[Item]:
-        return BENCHMARK.load(self.folder)
+        """The items as they were drawn, without corrections."""
+        return BENCHMARK.load(self.set_folder)
 
     @cached_property
     def items(self) -> list[Item]:
@@ -82,7 +88,7 @@ class Books:
     def save(self, folder: Path) -> None:
         """Write the books to a folder that exists and is empty."""
         (folder / COMMITMENT).write_bytes(self.commitment.to_bytes())
-        shutil.copytree(self.folder, folder / SET)
+        shutil.copytree(self.set_folder, folder / SET)
         (folder / RESULTS).mkdir()
         for result in self.results:
             (folder / RESULTS / f"{result.request_key}.json").write_bytes(result.to_bytes())
@@ -116,26 +122,44 @@ def open_books(folder: Path) -> Books:
     huge files, and names that are no model's are refused, too.
     """
     _check_files(folder)
-    public = _record(folder / COMMITMENT, Commitment)
-    files = sorted(path for path in (folder / RESULTS).glob("*.json") if path.is_file())
-    results = [_record(path, EvalResult) for path in files]
-    for path, result in zip(files, results, strict=True):
+    commitment = _read_record(folder / COMMITMENT, Commitment)
+    results = _read_results(folder / RESULTS)
+    answers = _read_answers(folder / ANSWERS, results)
+    corrections = _read_corrections(folder / ERRATA)
+    return Books(commitment, folder / SET, sorted(results, key=by_score), answers, corrections)
+
+
+def _read_results(folder: Path) -> list[EvalResult]:
+    """Return the records in a folder of results. Raises DataError if a file is not the record that its name says."""
+    results: list[EvalResult] = []
+    for path in sorted(path for path in folder.glob("*.json") if path.is_file()):
+        result = _read_record(path, EvalResult)
         if path.stem != result.request_key or result.benchmark != BENCHMARK.name:
             raise DataError(f"{path}: is the record of {result.request_key} on {result.benchmark}")
         if not re.fullmatch(MODEL_ID, result.config.model_name, re.ASCII):
             raise DataError(f"{path}: {result.config.model_name!r} is no model's name")
+        results.append(result)
+    return results
+
+
+def _read_answers(file: Path, results: Sequence[EvalResult]) -> dict[str, list[AnswerRow]]:
+    """Return the answers by the key of their result. Raises DataError if a row names another model than the result has.
+
+    A result without answers has an empty list. Answers without a result stay, so that `book_differences` reports them.
+    """
     answers: dict[str, list[AnswerRow]] = {result.request_key: [] for result in results}
     models = {result.request_key: result.config.model_name for result in results}
-    for row in _answer_table(folder / ANSWERS):
+    for row in _read_answer_table(file):
         key = row.pop("key")
         model = row.pop("model")
         if models.get(key, model) != model:
-            raise DataError(f"{folder / ANSWERS}: {key} is a result of {models[key]}, not of {model}")
+            raise DataError(f"{file}: {key} is a result of {models[key]}, not of {model}")
         answers.setdefault(key, []).append(AnswerRow(**row))
-    return Books(public, folder / SET, sorted(results, key=by_score), answers, _corrections(folder / ERRATA))
+    return answers
 
 
-def _corrections(file: Path) -> Corrections:
+def _read_corrections(file: Path) -> Corrections:
+    """Return the corrections in a file, or none if it does not exist."""
     try:
         return Corrections.from_json(file.read_bytes())
     except FileNotFoundError:
@@ -155,7 +179,7 @@ def _check_files(folder: Path) -> None:
             raise DataError(f"{folder}: has more than {MAX_FOLDER_BYTES // 2**30} GB, which no quarter has")
 
 
-def _record(file: Path, kind: type[R]) -> R:
+def _read_record(file: Path, kind: type[R]) -> R:
     try:
         return kind.from_json(file.read_bytes())
     except OSError as error:
@@ -164,13 +188,14 @@ def _record(file: Path, kind: type[R]) -> R:
         raise DataError(f"{file}: {error}") from None
 
 
-def _answer_table(file: Path) -> list[dict[str, Any]]:
+def _read_answer_table(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of `answers.parquet`. Raises DataError if it is too large or has other columns or missing values."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        shape = pq.ParquetFile(file).metadata
-        unpacked = sum(shape.row_group(n).total_byte_size for n in range(shape.num_row_groups))
+        metadata = pq.ParquetFile(file).metadata  # read first: a small file can unpack to many gigabytes
+        unpacked = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
         if unpacked > MAX_ANSWER_BYTES:
             raise DataError(f"{file}: unpacks to {unpacked:,} bytes, which no quarter's answers have")
         table = pq.read_table(file)
@@ -185,6 +210,7 @@ def _answer_table(file: Path) -> list[dict[str, Any]]:
 
 
 def _schema() -> Any:
+    """Return the columns of `answers.parquet`: those of AnswerRow, after the key and the model of the result."""
     import pyarrow as pa
 
     names = ("key", "model", "id", "answer", "status")

@@ -1,8 +1,9 @@
-"""The dataset card of a revealed quarter."""
+"""Write the dataset card of a revealed quarter: README.md, as the Hub shows it."""
 
 from evaluator.quarters.books import ANSWERS, ERRATA, SET, Books
 from evaluator.results.build_result import scored_fields
 
+# Filled by `dataset_card`. Double braces are braces of the YAML header.
 CARD = """\
 ---
 license: cc0-1.0
@@ -62,34 +63,33 @@ licences.
 
 
 def dataset_card(books: Books, dataset: str, items: str) -> str:
-    """Return the card. Scores are recomputed from the answers."""
-    public = books.commitment
-    em = books.benchmark.item_metric.name
+    """Return the card, with a row per result: its published score, and the score and interval computed from its answers.
+
+    `dataset` is OWNER/NAME on the Hub, `items` the path of the Parquet file with the items.
+    """
+    commitment = books.commitment
+    metric = books.benchmark.item_metric.name
     errata = len(books.corrections.made)
     rows = []
     for result in books.results:
-        again = scored_fields(books.benchmark, books.items, books.scores_of(result.request_key))
-        low, high = again["intervals"][em]
-        name = result.config.model_name
-        published = result.results[result.benchmark][em]
-        rows.append(
-            f"| {name} | {published:.2f} | {again['results'][result.benchmark][em]:.2f} | {low:.1f}–{high:.1f} |"
-        )
+        fields = scored_fields(books.benchmark, books.items, books.scores_of(result.request_key))
+        published = result.results[result.benchmark][metric]
+        recomputed = fields["results"][result.benchmark][metric]
+        low, high = fields["intervals"][metric]
+        rows.append(f"| {result.config.model_name} | {published:.2f} | {recomputed:.2f} | {low:.1f}–{high:.1f} |")
     chosen_by = "The operator chose it, because no public randomness is part of it."
-    if public.beacon:
-        chosen_by = (
-            f"Nobody could choose it: round {public.beacon.number} of drand's public randomness is part of the seed."
-        )
+    if commitment.beacon:
+        chosen_by = f"Nobody could choose it: round {commitment.beacon.number} of drand's public randomness is part of the seed."
     pictures = {image for item in books.items for image in item.images}
     return CARD.format(
-        quarter=public.quarter,
+        quarter=commitment.quarter,
         n=len(books.items),
         errata=f" {errata} errata are applied (`{ERRATA}`)." if errata else "",
         pictures=len(pictures),
         models=len(books.results),
-        revealed=public.revealed_at.date() if public.revealed_at else "",
+        revealed=commitment.revealed_at.date() if commitment.revealed_at else "",
         chosen_by=chosen_by,
-        sha256=public.set_sha256,
+        sha256=commitment.set_sha256,
         items=items,
         answers=ANSWERS,
         set_=SET,

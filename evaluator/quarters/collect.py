@@ -1,4 +1,4 @@
-"""Collect the books of a quarter from an installation's stores."""
+"""Collect the books of a quarter from an installation's stores, for `ko-fresh collect` and `ko-fresh reveal`."""
 
 from collections.abc import Sequence
 
@@ -29,13 +29,14 @@ def collect(quarter: str, settings: Settings) -> Books:
     store = open_store(settings.store, settings)
     private = open_private_store(settings)
     snapshot = store.snapshot()
-    commitment(store, quarter, snapshot)  # drawn_set would make one
-    folder, whole = drawn_set(quarter, settings)
-    public = commitment(store, quarter)
+    commitment(store, quarter, snapshot)  # raises DataError if there is none; `drawn_set` would publish a new one
+    folder, set_sha256 = drawn_set(quarter, settings)
+    public = commitment(store, quarter)  # again, because `drawn_set` may have added the hash of the set
     secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
     ids = [item.id for item in BENCHMARK.load(folder)]
     corrections = read_corrections(store, private, BENCHMARK.name, quarter)
-    corrected = {one.item for one in corrections.made}  # those that are withdrawn were not asked any more
+    # A result that was measured after an item was withdrawn has no answer to it.
+    corrected_ids = {correction.item for correction in corrections.made}
     results: list[EvalResult] = []
     answers: dict[str, Sequence[AnswerRow]] = {}
     lost: list[str] = []
@@ -45,9 +46,10 @@ def collect(quarter: str, settings: Settings) -> Books:
             continue
         result = EvalResult.read_known(store.read(row.path, snapshot.head))
         late = public.revealed_at is not None and (result.date or 0.0) > public.revealed_at.timestamp()
-        if late or result.dataset.revision != whole[:40] or is_retired(store, row.key, snapshot):
+        is_other_set = result.dataset.revision != set_sha256[:40]  # see `open_source`
+        if late or is_other_set or is_retired(store, row.key, snapshot):
             continue
-        if (details := read_details(private, row.key, ids, secret, optional=corrected)) is None:
+        if (details := read_details(private, row.key, ids, secret, optional=corrected_ids)) is None:
             lost.append(row.key)
             continue
         results.append(result)

@@ -1,5 +1,8 @@
 """Write the books of a revealed quarter as a dataset that other programs read, and upload it to the Hub.
 
+`ko-fresh reveal` writes it, and `ko-fresh verify` writes it again to compare the files, so the same books must always give
+the same files.
+
 Besides the files of `evaluator.quarters.books` it has
 
 - `README.md`: the dataset card, with each row as published and as recomputed from the answers,
@@ -13,9 +16,10 @@ Besides the files of `evaluator.quarters.books` it has
 import hashlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from httpx2 import HTTPError
@@ -39,8 +43,20 @@ from submissions.texts.errors import StoreError
 
 LICENSE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"
 ITEMS = "data/items.parquet"
-# The last line that begins with 정답. Inspect's own scorers compare its text and know no units and tolerances.
+# Finds the answer in the last line that begins with 정답, without Markdown's asterisks: "풀이…\n정답: **5건**" -> "5건".
+# It is for Inspect's own scorers, which compare texts and know no units and tolerances. `(?s:.*)` is greedy, so that the
+# last such line is found.
 FINAL_LINE = r"(?s:.*)(?m:^)[ \t*]*정답\**\s*[:：][\s*]*([^\n]*?)[ \t*]*(?m:$)"
+
+
+class _ItemAnswer(NamedTuple):
+    """A model's answer to an item, with all that the formats of other programs show of it."""
+
+    item: Item
+    prompt: Prompt
+    picture_urls: list[str]
+    row: AnswerRow
+    score: Score
 
 
 def write_dataset(
@@ -53,37 +69,23 @@ def write_dataset(
     """
     if books.commitment.revealed_at is None:
         raise DataError(f"{books.commitment.quarter} is not revealed yet")
-    em = books.benchmark.item_metric.name
     books.save(folder)
     (folder / "data").mkdir()
-    prompts = [books.benchmark.prompts(item)[0] for item in books.items]
-    pictures = [[_url(dataset, image) for image in item.images] for item in books.items]
-    _write_items(books, prompts, pictures, folder / ITEMS)
-    place = f"{constants.ENDPOINT}/datasets/{dataset}"
-    described = croissant(
-        books.benchmark.name, folder / SET, LICENSE_URL, place, books.commitment.revealed_at.date(), f"{SET}/"
-    )
-    described["distribution"].append(file_object(folder / ANSWERS, ANSWERS))
-    row = {"key": "", "model": "", "id": "", "answer": "", "status": "", "reasoned": False}
-    described["recordSet"].append(record_set("answers", "One row an answer of a model to an item.", ANSWERS, row))
-    (folder / "croissant.json").write_text(_json(described), encoding="utf-8")
+    prompts = [books.benchmark.prompts(item)[0] for item in books.items]  # each item of ko-fresh has one prompt
+    picture_urls = [[_picture_url(dataset, image) for image in item.images] for item in books.items]
+    _write_items(books, prompts, picture_urls, folder / ITEMS)
+    description = _croissant(books, folder, dataset, books.commitment.revealed_at.date())
+    (folder / "croissant.json").write_text(_json(description), encoding="utf-8")
     (folder / "eval.yaml").write_text(_eval_yaml(books), encoding="utf-8")
     for number, result in enumerate(books.results, 1):
-        answers = {row.id: row for row in books.answers[result.request_key]}
-        rows = [
-            (item, prompt, urls, answers[item.id], score)
-            for item, prompt, urls, score in zip(
-                books.items, prompts, pictures, books.scores_of(result.request_key), strict=True
-            )
+        row_by_id = {row.id: row for row in books.answers[result.request_key]}
+        scores = books.scores_of(result.request_key)
+        answers = [
+            _ItemAnswer(item, prompt, urls, row_by_id[item.id], score)
+            for item, prompt, urls, score in zip(books.items, prompts, picture_urls, scores, strict=True)
         ]
-        _write_every_eval_ever(result, rows, folder / "every_eval_ever")
-        samples = [
-            sample(result.benchmark, item.id, prompt.text, urls, _target(books, item), row.answer, score.values[em])
-            for item, prompt, urls, row, score in rows
-        ]
-        (folder / "inspect").mkdir(exist_ok=True)
-        log = {**to_inspect(result), "samples": samples}
-        (folder / f"inspect/{result.request_key}.json").write_text(_json(log), encoding="utf-8")
+        _write_every_eval_ever(result, answers, folder / "every_eval_ever")
+        _write_inspect_log(books, result, answers, folder / "inspect")
         on_progress(number, len(books.results))
     (folder / "README.md").write_text(dataset_card(books, dataset, ITEMS), encoding="utf-8")
 
@@ -127,7 +129,8 @@ def _by_hand(folder: Path, dataset: str) -> str:
     return f"The seed is public and {folder} is complete; upload it: hf upload {dataset} {folder} --repo-type dataset"
 
 
-def _url(dataset: str, image: Path) -> str:
+def _picture_url(dataset: str, image: Path) -> str:
+    """Return the address of a picture in the dataset on the Hub."""
     return f"{constants.ENDPOINT}/datasets/{dataset}/resolve/main/{SET}/images/{image.name}"
 
 
@@ -136,17 +139,29 @@ def _target(books: Books, item: Item) -> str:
     return books.benchmark.gold_output(item) or item.answer
 
 
-def _write_items(books: Books, prompts: list[Prompt], pictures: list[list[str]], file: Path) -> None:
+def _croissant(books: Books, folder: Path, dataset: str, published: date) -> dict[str, Any]:
+    """Return the Croissant description of the set and of the table of answers, whose files are in `folder` already."""
+    url = f"{constants.ENDPOINT}/datasets/{dataset}"
+    description = croissant(books.benchmark.name, folder / SET, LICENSE_URL, url, published, f"{SET}/")
+    description["distribution"].append(file_object(folder / ANSWERS, ANSWERS))
+    row = {"key": "", "model": "", "id": "", "answer": "", "status": "", "reasoned": False}  # it shows names and types
+    answers = record_set("answers", "One row an answer of a model to an item.", ANSWERS, row)
+    description["recordSet"].append(answers)
+    return description
+
+
+def _write_items(books: Books, prompts: list[Prompt], picture_urls: list[list[str]], file: Path) -> None:
+    """Write one row per item, with its pictures for the Hub's viewer and its prompt as messages for Inspect."""
     from datasets import Dataset, Features, Image, List, Value
 
-    part = {"type": Value("string"), "text": Value("string"), "image": Value("string")}
+    content_part = {"type": Value("string"), "text": Value("string"), "image": Value("string")}
     columns = ("id", "question", "answer", "target", *books.items[0].buckets)
     features = Features(
         {
             **{name: Value("string") for name in columns},
             "choices": List(Value("string")),
             "images": List(Image()),
-            "messages": List({"role": Value("string"), "content": List(part)}),
+            "messages": List({"role": Value("string"), "content": List(content_part)}),
         }
     )
     rows = [
@@ -160,21 +175,24 @@ def _write_items(books: Books, prompts: list[Prompt], pictures: list[list[str]],
             "messages": [{"role": "user", "content": _content(prompt.text, urls)}],
             **item.buckets,
         }
-        for item, prompt, urls in zip(books.items, prompts, pictures, strict=True)
+        for item, prompt, urls in zip(books.items, prompts, picture_urls, strict=True)
     ]
     Dataset.from_list(rows, features=features).to_parquet(file)
 
 
-def _content(text: str, pictures: list[str]) -> list[dict[str, str | None]]:
-    images: list[dict[str, str | None]] = [{"type": "image", "text": None, "image": url} for url in pictures]
+def _content(text: str, picture_urls: list[str]) -> list[dict[str, str | None]]:
+    """Return the content of a message: the pictures, then the text. In Parquet all parts need the same fields."""
+    images: list[dict[str, str | None]] = [{"type": "image", "text": None, "image": url} for url in picture_urls]
     return [*images, {"type": "text", "text": text, "image": None}]
 
 
 def _embedded(image: Path) -> dict[str, Any]:
+    """Return a picture as the `Image` feature of `datasets` stores it, with its bytes in the Parquet file."""
     return {"bytes": image.read_bytes(), "path": image.name}
 
 
 def _eval_yaml(books: Books) -> str:
+    """Return the task with which `inspect eval hf/OWNER/NAME` asks the items and compares the final lines."""
     card = books.benchmark.card
     quarter = books.commitment.quarter
     task = {
@@ -194,36 +212,61 @@ def _eval_yaml(books: Books) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
 
 
-def _write_every_eval_ever(
-    result: EvalResult, rows: list[tuple[Item, Prompt, list[str], AnswerRow, Score]], folder: Path
-) -> None:
-    """Write a result and its answers to the files that the format prescribes, named by a UUID of the result's key."""
+def _write_every_eval_ever(result: EvalResult, answers: Sequence[_ItemAnswer], folder: Path) -> None:
+    """Write a result and its answers to the files that the format prescribes, named by a UUID of the result's key.
+
+    They are `data/BENCHMARK/OWNER/NAME/UUID.json` and, with one line per answer, `UUID_samples.jsonl` beside it.
+    """
     aggregate = to_every_eval_ever(result)
-    em = BENCHMARKS[result.benchmark].item_metric.name
-    content = "".join(
-        json.dumps(
-            instance_row(
-                aggregate, f"{result.request_key}/{em}", item.id, prompt.text, gold_answer(item), row.answer, score.values[em],
-                urls,
-            ),
-            ensure_ascii=False,
+    metric = BENCHMARKS[result.benchmark].item_metric.name
+    lines: list[str] = []
+    for answer in answers:
+        row = instance_row(
+            aggregate,
+            f"{result.request_key}/{metric}",
+            answer.item.id,
+            answer.prompt.text,
+            gold_answer(answer.item),
+            answer.row.answer,
+            answer.score.values[metric],
+            answer.picture_urls,
         )
-        + "\n"
-        for item, prompt, urls, row, score in rows
-    ).encode()  # fmt: skip
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    content = "".join(lines).encode()
     owner, _, name = result.config.model_name.rpartition("/")  # `open_books` accepts only names without further slashes
-    stem = uuid.UUID(bytes=hashlib.sha256(result.request_key.encode()).digest()[:16], version=4)
+    file_id = uuid.UUID(bytes=hashlib.sha256(result.request_key.encode()).digest()[:16], version=4)
     place = Path("data") / result.benchmark / (owner or "unknown") / name
+    samples = place / f"{file_id}_samples.jsonl"
     (folder / place).mkdir(parents=True, exist_ok=True)
-    (folder / place / f"{stem}_samples.jsonl").write_bytes(content)
+    (folder / samples).write_bytes(content)
     aggregate["detailed_evaluation_results"] = {
         "format": "jsonl",
-        "file_path": f"{(place / str(stem)).as_posix()}_samples.jsonl",
+        "file_path": samples.as_posix(),
         "hash_algorithm": "sha256",
         "checksum": hashlib.sha256(content).hexdigest(),
-        "total_rows": len(rows),
+        "total_rows": len(answers),
     }
-    (folder / place / f"{stem}.json").write_text(_json(aggregate), encoding="utf-8")
+    (folder / place / f"{file_id}.json").write_text(_json(aggregate), encoding="utf-8")
+
+
+def _write_inspect_log(books: Books, result: EvalResult, answers: Sequence[_ItemAnswer], folder: Path) -> None:
+    """Write a result and its answers as a log of Inspect, KEY.json."""
+    metric = books.benchmark.item_metric.name
+    samples = [
+        sample(
+            result.benchmark,
+            answer.item.id,
+            answer.prompt.text,
+            answer.picture_urls,
+            _target(books, answer.item),
+            answer.row.answer,
+            answer.score.values[metric],
+        )
+        for answer in answers
+    ]
+    folder.mkdir(exist_ok=True)
+    log = {**to_inspect(result), "samples": samples}
+    (folder / f"{result.request_key}.json").write_text(_json(log), encoding="utf-8")
 
 
 def _json(content: Any) -> str:

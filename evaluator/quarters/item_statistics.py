@@ -1,6 +1,8 @@
-"""Describe the items of a quarter by the answers of all its models: how hard they are, and whether they tell models apart."""
+"""Describe the items of a quarter by the answers of all its models: how hard they are, and whether they tell models apart.
 
-from collections.abc import Iterator, Sequence
+`ko-fresh statistics` prints them as a table. Arrays named `correct` have shape (models, items), with values from 0 to 1.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,74 +10,73 @@ import numpy.typing as npt
 
 from evaluator.quarters.books import Books
 
-MIN_MODELS = 5  # fewer say nothing about how items tell models apart
+AXES = ("kind", "layout", "version")  # axes of ko-fresh by which items are grouped
+MIN_MODELS = 5  # a correlation over fewer models says nothing about how items tell models apart
 
 
 @dataclass(frozen=True)
-class PartStatistics:
+class BucketStatistics:
     """The items of one bucket of an axis. Shares are from 0 to 1."""
 
     axis: str
     bucket: str
     n: int
-    right: float  # mean share of models that are right
-    # Mean correlation of an item with the rest of the set over models, over the items that some models get. None if there
-    # are fewer than MIN_MODELS models or no such item.
+    mean_correct: float  # share of models that answer an item correctly, averaged over the items
+    # Correlation of an item with the rest of the set over models, averaged over the items that some models answer correctly
+    # and others do not. None if there are fewer than MIN_MODELS models or no such item.
     discrimination: float | None
-    everybody: int  # items that every model gets
-    nobody: int
+    solved_by_all: int  # items that every model answers correctly
+    solved_by_none: int
 
 
-def item_statistics(books: Books) -> list[PartStatistics]:
-    """Return the statistics of the whole set, then of each kind and layout. There must be a result."""
-    name = books.benchmark.item_metric.name
-    right = np.array([[score.values[name] for score in scores] for scores in map(books.scores_of, books.answers)])
-    discrimination = _discrimination(right)
-    return list(_parts(books, right, discrimination))
-
-
-def _parts(
-    books: Books, right: npt.NDArray[np.float64], discrimination: npt.NDArray[np.float64]
-) -> Iterator[PartStatistics]:
-    everything = np.arange(len(books.items))
-    yield _part("all", "", right, discrimination, everything)
-    for axis in ("kind", "layout", "version"):
+def item_statistics(books: Books) -> list[BucketStatistics]:
+    """Return the statistics of the whole set, then of each bucket of AXES. There must be a result."""
+    metric = books.benchmark.item_metric.name
+    correct = np.array([[score.values[metric] for score in scores] for scores in map(books.scores_of, books.answers)])
+    discrimination = _discrimination(correct)
+    all_items = np.arange(len(books.items))
+    statistics = [_of_bucket("all", "", correct, discrimination, all_items)]
+    for axis in AXES:
         buckets = [item.buckets[axis] for item in books.items]
         for bucket in sorted(set(buckets)):
-            chosen = everything[np.array(buckets) == bucket]
-            yield _part(axis, bucket, right, discrimination, chosen)
+            chosen = all_items[np.array(buckets) == bucket]
+            statistics.append(_of_bucket(axis, bucket, correct, discrimination, chosen))
+    return statistics
 
 
-def _part(
+def _of_bucket(
     axis: str,
     bucket: str,
-    right: npt.NDArray[np.float64],
+    correct: npt.NDArray[np.float64],
     discrimination: npt.NDArray[np.float64],
-    chosen: Sequence[int] | npt.NDArray[np.int_],
-) -> PartStatistics:
-    known = discrimination[chosen][~np.isnan(discrimination[chosen])]
-    shares = right[:, chosen].mean(0)
-    return PartStatistics(
-        axis,
-        bucket,
-        len(shares),
-        float(shares.mean()),
-        float(known.mean()) if len(known) else None,
-        int((shares == 1).sum()),
-        int((shares == 0).sum()),
+    chosen: npt.NDArray[np.int_],
+) -> BucketStatistics:
+    """Return the statistics of the items with the numbers `chosen`. `discrimination` has one value per item of the set."""
+    of_chosen = discrimination[chosen]
+    known = of_chosen[~np.isnan(of_chosen)]
+    shares = correct[:, chosen].mean(axis=0)
+    return BucketStatistics(
+        axis=axis,
+        bucket=bucket,
+        n=len(shares),
+        mean_correct=float(shares.mean()),
+        discrimination=float(known.mean()) if len(known) else None,
+        solved_by_all=int((shares == 1).sum()),
+        solved_by_none=int((shares == 0).sum()),
     )
 
 
-def _discrimination(right: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return each item's correlation with the sum of the others over models; NaN where all models score alike.
+def _discrimination(correct: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return each item's Pearson correlation, over models, with the sum of the other items (corrected item-total).
 
-    `right` has shape (models, items).
+    It is NaN for an item on which all models score alike, and for all items if there are fewer than MIN_MODELS models.
     """
-    if len(right) < MIN_MODELS:
-        return np.full(right.shape[1], np.nan)
-    rest = right.sum(1, keepdims=True) - right
-    item = right - right.mean(0)
-    rest = rest - rest.mean(0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: npt.NDArray[np.float64] = (item * rest).sum(0) / np.sqrt((item**2).sum(0) * (rest**2).sum(0))
-    return found
+    if len(correct) < MIN_MODELS:
+        return np.full(correct.shape[1], np.nan)
+    rest = correct.sum(axis=1, keepdims=True) - correct  # of each model, the sum over the other items
+    item = correct - correct.mean(axis=0)
+    rest = rest - rest.mean(axis=0)
+    covariance = (item * rest).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is the NaN that is wanted
+        correlation: npt.NDArray[np.float64] = covariance / np.sqrt((item**2).sum(axis=0) * (rest**2).sum(axis=0))
+    return correlation

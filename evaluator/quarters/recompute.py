@@ -1,4 +1,8 @@
-"""Compute everything that was published about a revealed quarter again from its items and answers."""
+"""Compute everything that was published about a revealed quarter again from its items and answers.
+
+`ko-fresh reveal` checks the books before it publishes them, and `ko-fresh verify` those that somebody has published. Each
+difference is one line of text.
+"""
 
 import tempfile
 from collections.abc import Iterator
@@ -15,76 +19,76 @@ from submissions.records.result import EvalResult
 
 def book_differences(books: Books) -> list[str]:
     """Return what in the books does not agree with their commitment and records."""
-    public = books.commitment
-    found = []
-    if set_hash(books.folder) != public.set_sha256:
-        found.append(f"{SET}/ has another hash than was published before the evaluations")
-    known = {result.request_key for result in books.results}
-    found += [f"{key}: answers without a record" for key in sorted(books.answers.keys() - known)]
+    differences: list[str] = []
+    if set_hash(books.set_folder) != books.commitment.set_sha256:
+        differences.append(f"{SET}/ has another hash than was published before the evaluations")
+    keys = {result.request_key for result in books.results}
+    differences += [f"{key}: answers without a record" for key in sorted(books.answers.keys() - keys)]
     try:
-        ids = {item.id for item in books.items}
-        withdrawn = {item.id for item in books.drawn_items} - ids
+        scored_ids = {item.id for item in books.items}
+        withdrawn_ids = {item.id for item in books.drawn_items} - scored_ids
     except DataError as error:
-        return [*found, str(error)]
+        return [*differences, str(error)]
     for result in books.results:
         name = f"{result.request_key} ({result.config.model_name})"
-        found += [f"{name}: {what}" for what in _of_result(books, result, ids, withdrawn)]
-    return found
+        differences += [f"{name}: {fault}" for fault in _faults(books, result, scored_ids, withdrawn_ids)]
+    return differences
 
 
-def _of_result(books: Books, result: EvalResult, ids: set[str], withdrawn: set[str]) -> Iterator[str]:
-    """Yield what is wrong with a result. `ids` are those of the items that are scored."""
+def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_ids: set[str]) -> Iterator[str]:
+    """Yield what is wrong with a result: its hash, its date, its set, its version, or a field that was computed again."""
     key = result.request_key
     benchmark = books.benchmark
-    public = books.commitment
+    commitment = books.commitment
     rows = books.answers[key]
-    n = len(ids)
+    n = len(scored_ids)
     if result.answers_sha256 is None:
         yield "its record has no hash of its answers"
     elif answers_hash(rows) != result.answers_sha256:
         yield "its answers have another hash than its record says"
-    moment = result.date or 0.0
-    if moment < public.committed_at.timestamp():
+    finished_at = result.date or 0.0
+    if finished_at < commitment.committed_at.timestamp():
         yield "it is older than the commitment"
-    if public.revealed_at and moment > public.revealed_at.timestamp():
+    if commitment.revealed_at and finished_at > commitment.revealed_at.timestamp():
         yield "it is newer than the reveal"
-    if (result.dataset.revision, result.dataset.n) != (str(public.set_sha256)[:40], n):
+    if (result.dataset.revision, result.dataset.n) != (str(commitment.set_sha256)[:40], n):
         yield "it was measured on another set"
     if (version := result.versions.get(benchmark.name)) != books.version:
         commit = f"; check out commit {result.git_hash}" if result.git_hash else ""
         yield f"its scoring rule is {version}, here it is {books.version}{commit}"
-        return
-    answered = [row.id for row in rows if row.id not in withdrawn]
-    if len(answered) != n or {*answered} != ids:
+        return  # scores by another rule need not agree
+    answered_ids = [row.id for row in rows if row.id not in withdrawn_ids]
+    if len(answered_ids) != n or {*answered_ids} != scored_ids:
         yield f"it has {len(rows)} answers, which are not exactly one for each of the {n} items"
         return
     fields = scored_fields(benchmark, books.items, books.scores_of(key))
-    asked = {benchmark.name: {"original": len(rows), "effective": n}}
-    again = result.evolve(**fields, headline=benchmark.card.headline, n_samples=asked)
+    n_samples = {benchmark.name: {"original": len(rows), "effective": n}}
+    recomputed = result.evolve(**fields, headline=benchmark.card.headline, n_samples=n_samples)
     for name in (*fields, "headline", "n_samples"):
-        if getattr(again, name) != getattr(result, name):
+        if getattr(recomputed, name) != getattr(result, name):
             yield f"{name} differ"
 
 
 def file_differences(books: Books, folder: Path) -> list[str]:
-    """Write all other files of the dataset again and return which of those in the folder differ.
+    """Write the dataset again from the books and return which files in the folder differ, are missing or do not belong there.
 
     Hidden files, which a download adds, are ignored. Raises DataError if the commitment names no dataset.
     """
     if books.commitment.dataset is None:
         raise DataError(f"{folder}: its commitment names no dataset")
     with tempfile.TemporaryDirectory() as scratch:
-        again = Path(scratch)
-        write_dataset(books, again, books.commitment.dataset)
-        here = _files(folder)
-        there = _files(again)
-        missing = [f"{path}: is missing" for path in sorted(there - here)]
-        unknown = [f"{path}: does not belong to the dataset" for path in sorted(here - there)]
-        changed = [path for path in sorted(here & there) if not _is_same(folder / path, again / path)]
+        rewritten = Path(scratch)
+        write_dataset(books, rewritten, books.commitment.dataset)
+        found = _files(folder)
+        expected = _files(rewritten)
+        missing = [f"{path}: is missing" for path in sorted(expected - found)]
+        unknown = [f"{path}: does not belong to the dataset" for path in sorted(found - expected)]
+        changed = [path for path in sorted(found & expected) if not _is_same(folder / path, rewritten / path)]
     return [*missing, *unknown, *(f"{path}: differs from what follows from the items and answers" for path in changed)]
 
 
 def _files(folder: Path) -> set[str]:
+    """Return the relative paths of all files and links in a folder that are not hidden."""
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() or path.is_symlink())
     return {path.as_posix() for path in paths if not _is_hidden(path)}
 
@@ -94,7 +98,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Return whether two files are equal. Parquet files of other versions of a library may hold the same rows."""
+    """Return whether two files are equal. Parquet files are compared by rows: other library versions write other bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -102,7 +102,7 @@ def _score_quarter(folder: Path) -> OpenedQuarter:
                 is_hash_right=answers_hash(books.answers[key]) == result.answers_sha256,
             )
         )
-    set_folder = books.folder.resolve()
+    set_folder = books.set_folder.resolve()
     quarter = books.commitment.quarter
     items = []
     for item in books.items:

@@ -317,7 +317,7 @@ def test_second_reveal_changes_nothing(
     revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = item_statistics(open_books(revealed))[0]
-    assert (whole.n, whole.discrimination) == (40, None) and whole.everybody + whole.nobody == 40
+    assert (whole.n, whole.discrimination) == (40, None) and whole.solved_by_all + whole.solved_by_none == 40
     assert evaluator(["ko-fresh", "statistics", str(revealed)]) == 0
     assert "description" in capsys.readouterr().out
     public = commitment(open_store(fresh_settings.store), QUARTER)
