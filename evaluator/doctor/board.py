@@ -14,10 +14,11 @@ from submissions.config.sign_in import SIGN_IN_PATH, check_sign_in
 from submissions.texts.errors import SettingsError
 
 REQUEST_SECONDS = 15.0
-GATEWAY_ERRORS = (502, 503, 504)
+GATEWAY_ERRORS = (502, 503, 504)  # HTTP status codes of a proxy that cannot reach the board behind it
 
 
 def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
+    """Check that visitors of a public board must sign in before they submit."""
     if settings.auth == "oauth":
         try:
             check_sign_in()
@@ -25,51 +26,55 @@ def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
             yield fault("sign-in", str(error), "set them, or HANNUN_AUTH=off for a board that only you can reach")
         else:
             yield ok("sign-in", "visitors sign in with Hugging Face")
-    elif not (address := _public_address(settings, options)) or is_this_machine(address):
+        return
+    address = _public_address(settings, options)
+    if not address or is_this_machine(address):
         yield ok("sign-in", "off: everybody who reaches the board may submit")
-    else:  # the board may have its settings in another container or on another machine
+    else:
+        # It is off here, but the board may run elsewhere with other settings, so the board itself is asked.
         yield _sign_in_of(address)
 
 
 def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
-    """Ask for pages through the public address."""
+    """Ask for pages through the public address: the board must be reached, and its metrics must not be."""
     address = _public_address(settings, options)
     if address is None:
         return
     try:
-        alive = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
+        health = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
         metrics = httpx2.get(f"{address}/metrics", timeout=REQUEST_SECONDS, follow_redirects=True)
     except HTTPError as error:
         remedy = "start the proxy, or correct its certificate or the host's name, whichever this names"
         yield fault("proxy", f"{address} does not answer: {error or type(error).__name__}", remedy)
         return
-    if alive.status_code in GATEWAY_ERRORS:
+    if health.status_code in GATEWAY_ERRORS:
         yield fault(
-            "proxy", f"the proxy at {address} does not reach the board ({alive.status_code})", "start the board"
+            "proxy", f"the proxy at {address} does not reach the board ({health.status_code})", "start the board"
         )
         return
-    if alive.status_code != 200 or alive.text.strip() != "ok":
+    if health.status_code != 200 or health.text.strip() != "ok":
         remedy = "let the proxy pass every path on to the board's port (docs/deploy.md)"
-        yield fault("proxy", f"{address}/healthz answers {alive.status_code}, not the board's ok", remedy)
+        yield fault("proxy", f"{address}/healthz answers {health.status_code}, not the board's ok", remedy)
         return
     yield ok("proxy", f"{address} leads to the board")
     if metrics.status_code == 200:
         yield fault(
             "proxy", f"{address}/metrics can be read by everybody", "deny /metrics in the proxy (docs/deploy.md)"
         )
+    # Without this variable the proxy's address counts as the visitor's, except on a Space (docs/configuration.md).
     if not os.environ.get("FORWARDED_ALLOW_IPS") and "SPACE_ID" not in os.environ:
         remedy = "set FORWARDED_ALLOW_IPS to the proxy's address in the board's environment"
         yield fault("proxy", "all visitors seem to have one address and share its rate limits", remedy)
 
 
 def _public_address(settings: Settings, options: Options) -> str | None:
-    """Return the address that the operator names, without a slash at its end, or None."""
+    """Return the address of the board that the operator names, without a slash at its end, or None."""
     address = options.address or settings.live_address
     return address.rstrip("/") if address else None
 
 
 def _sign_in_of(address: str) -> Finding:
-    """Ask the board whether it sends those who sign in to another site, the provider."""
+    """Ask a board for its sign-in. A board with OAuth redirects to another host, that of the provider."""
     try:
         answer = httpx2.get(f"{address}{SIGN_IN_PATH}", timeout=REQUEST_SECONDS)
     except HTTPError:

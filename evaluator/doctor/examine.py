@@ -1,4 +1,4 @@
-"""Run all checks, and remember the outcome for the board's operator."""
+"""Run all checks of `hannun doctor`, and store the outcome, which the board shows its operator."""
 
 import logging
 import platform
@@ -17,9 +17,11 @@ from submissions.store.deadline import Deadline
 from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
+# Time limits of one check.
 CHECK_SECONDS = 300.0  # a test set may be large
 EVALUATION_SECONDS = 900.0
 
+# In the order in which they run and are printed: what others depend on comes first.
 CHECKS: tuple[Check, ...] = (
     stores.check_settings,
     stores.check_ephemeral,
@@ -44,7 +46,7 @@ CHECKS: tuple[Check, ...] = (
 def examine(settings: Settings, options: Options) -> Iterator[Finding]:
     """Yield the findings of all checks, without secrets.
 
-    A check that fails in an unexpected way is a fault, and the others go on.
+    A check that raises an exception or takes too long is a fault, and the others go on.
     """
     secrets = known_secrets(settings)
     for finding in _findings(settings, options):
@@ -54,7 +56,7 @@ def examine(settings: Settings, options: Options) -> Iterator[Finding]:
 def _findings(settings: Settings, options: Options) -> Iterator[Finding]:
     deadline = Deadline()
     for check in CHECKS:
-        name = check.__name__.removeprefix("check_").replace("_", " ")
+        name = check.__name__.removeprefix("check_").replace("_", " ")  # check_private_store -> "private store"
         seconds = EVALUATION_SECONDS if check is models.check_evaluation else CHECK_SECONDS
         found: list[Finding] = []
         try:
@@ -64,7 +66,7 @@ def _findings(settings: Settings, options: Options) -> Iterator[Finding]:
         except Exception as error:
             log.debug("%s", check.__name__, exc_info=error)
             found.append(fault(name, f"{type(error).__name__}: {error}", "report this as an issue of this project"))
-        yield from tuple(found)
+        yield from tuple(found)  # a copy: after a time-out the check's thread may still append to the list
 
 
 def _collect(check: Check, settings: Settings, options: Options, found: list[Finding]) -> None:
@@ -76,7 +78,7 @@ def _collect(check: Check, settings: Settings, options: Options, found: list[Fin
 def remember(
     settings: Settings, findings: list[Finding], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> None:
-    """Store the number of faults and their lines in the private store, if it can be written."""
+    """Store a line for each fault in the private store, if it can be written. Lines have 300 characters at most."""
     faults = [f"{finding.check}: {finding.said}"[:300] for finding in findings if finding.state == "fault"]
     try:
         Heartbeats(settings).report_diagnosis(Diagnosis(at=now(), host=platform.node()[:100], faults=faults))

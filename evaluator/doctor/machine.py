@@ -21,13 +21,18 @@ from submissions.records.request import Status
 from submissions.store.open import open_store
 from submissions.texts.errors import StoreError
 
-MIN_DISK_BYTES = 10_000_000_000  # the alarm of docs/operate.md
+MIN_DISK_BYTES = 10_000_000_000  # free; the same as the alarm of docs/operate.md
+# Memory of a board alone, and of a worker that evaluates a tiny model.
 MIN_BOARD_BYTES = 400_000_000
-MIN_MEMORY_BYTES = 3_000_000_000  # a worker with a tiny model
+MIN_WORKER_BYTES = 3_000_000_000
 LOCKS = ("requirements.lock", "evaluator/requirements.lock")
+# The first line of a package in a lock file, before the lines of its hashes. It may have a marker:
+# "accelerate==1.15.0 \" or "audioop-lts==0.2.2 ; python_full_version >= '3.13' \"
+LOCKED_PACKAGE = re.compile(r"^([A-Za-z0-9].*?) \\$", re.MULTILINE)
 
 
 def check_disk(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check that the worker's folder can be written or created, and that its disk has room for a model."""
     folder = settings.work_dir.absolute()
     existing = nearest_existing(folder)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
@@ -50,7 +55,7 @@ def has_worker() -> bool:
 def check_memory(_: Settings, __: Options) -> Iterator[Finding]:
     memory = memory_bytes()
     said = f"{memory / 1e9:,.1f} GB of memory and {core_count()} cores may be used"
-    if memory < (MIN_MEMORY_BYTES if has_worker() else MIN_BOARD_BYTES):
+    if memory < (MIN_WORKER_BYTES if has_worker() else MIN_BOARD_BYTES):
         yield fault("memory", said, "raise the container's memory limit, or use a larger machine")
     else:
         yield ok("memory", said)
@@ -64,6 +69,7 @@ def check_sandbox(settings: Settings, options: Options) -> Iterator[Finding]:
         try_sandbox()
         yield ok("sandbox", "bubblewrap can build it")
     except SandboxError as error:
+        # The message is "REASON; REMEDY", or "bubblewrap is missing: apt-get install bubblewrap".
         reason, separator, remedy = str(error).rpartition("; ")
         if not separator:
             reason, _, remedy = str(error).rpartition(": ")
@@ -72,45 +78,44 @@ def check_sandbox(settings: Settings, options: Options) -> Iterator[Finding]:
 
 def check_gpu(settings: Settings, _: Options) -> Iterator[Finding]:
     """Check that torch uses the GPUs that are there, and that the largest pending model fits."""
-    present = sorted(Path("/dev").glob("nvidia[0-9]*"))
+    devices = sorted(Path("/dev").glob("nvidia[0-9]*"))
     try:
         import torch
     except ImportError:
         yield skipped("gpu", "torch is not installed: this environment has no worker")
         return
     if not torch.cuda.is_available():
-        if present:
-            said = f"{len(present)} GPUs are there, but torch {torch.__version__} cannot use them"
+        if devices:
+            said = f"{len(devices)} GPUs are there, but torch {torch.__version__} cannot use them"
             yield fault("gpu", said, "install the CUDA build (make serve TORCH=torch==…) and a driver that supports it")
         else:
             yield skipped("gpu", "this machine has no GPU")
         return
-    free = total = 0
+    free_bytes = 0  # of all GPUs together, over which a large model is spread
     for number in range(torch.cuda.device_count()):
-        free_here, total_here = torch.cuda.mem_get_info(number)
-        free += free_here
-        total += total_here
-        yield ok(
-            "gpu", f"{torch.cuda.get_device_name(number)}, CUDA {torch.version.cuda}, {free_here / 1e9:.0f} GB free"
-        )
-    yield from _check_largest(settings, free)
+        free_of_device, _ = torch.cuda.mem_get_info(number)
+        free_bytes += free_of_device
+        name = torch.cuda.get_device_name(number)
+        yield ok("gpu", f"{name}, CUDA {torch.version.cuda}, {free_of_device / 1e9:.0f} GB free")
+    yield from _check_largest_pending(settings, free_bytes)
 
 
-def _check_largest(settings: Settings, free: int) -> Iterator[Finding]:
-    """Compare the free memory with the largest model that waits."""
+def _check_largest_pending(settings: Settings, free_bytes: int) -> Iterator[Finding]:
+    """Compare the free memory of the GPUs with the largest model that waits in the queue."""
     from submissions.hub_models.model_facts import memory_needed
 
     try:
         queue = Queue(open_store(settings.store, settings))
-        waiting = [queue.get(row.key) for row in queue.rows() if row.status == Status.PENDING]
+        pending = [queue.get(row.key) for row in queue.rows() if row.status == Status.PENDING]
     except StoreError:
         return  # `check_store` reports it
-    needs = {one.model_id: memory_needed(one.params, one.precision) or 0 for one in waiting}
-    largest = max(needs, key=lambda name: needs[name], default=None)
+    needed_bytes = {request.model_id: memory_needed(request.params, request.precision) or 0 for request in pending}
+    largest = max(needed_bytes, key=lambda model: needed_bytes[model], default=None)
     if largest is None:
         return
-    said = f"{largest}, the largest pending model, needs {needs[largest] / 1e9:.0f} GB; {free / 1e9:.0f} GB are free"
-    if needs[largest] > free:
+    needed = needed_bytes[largest]
+    said = f"{largest}, the largest pending model, needs {needed / 1e9:.0f} GB; {free_bytes / 1e9:.0f} GB are free"
+    if needed > free_bytes:
         yield fault("gpu memory", said, "end what else uses the GPUs, or evaluate it on a larger machine")
     else:
         yield ok("gpu memory", said)
@@ -120,14 +125,14 @@ def check_versions(_: Settings, __: Options) -> Iterator[Finding]:
     """Compare the installed packages with the lock files, as far as they are installed."""
     differing = []
     count = 0
-    for name, wanted in _locked().items():
+    for name, locked in _locked_versions().items():
         try:
             installed = version(name)
         except PackageNotFoundError:
             continue  # a board has no packages of the worker
         count += 1
-        if installed != wanted:
-            differing.append(f"{name} {installed} instead of {wanted}")
+        if installed != locked:
+            differing.append(f"{name} {installed} instead of {locked}")
     if differing:
         remedy = "install the lock files again: make serve does, and so does building the image"
         yield fault("versions", f"{len(differing)} packages differ: {', '.join(differing[:3])}", remedy)
@@ -135,13 +140,16 @@ def check_versions(_: Settings, __: Options) -> Iterator[Finding]:
         yield ok("versions", f"{count} packages are those of the lock files")
 
 
-def _locked() -> dict[str, str]:
-    """Return the version of each package that the lock files name for this machine."""
+def _locked_versions() -> dict[str, str]:
+    """Return the version of each package that the lock files name for this machine: {"accelerate": "1.15.0"}.
+
+    A lock file that is not installed here is skipped.
+    """
     locked: dict[str, str] = {}
     for name in LOCKS:
         path = ROOT / name
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        for line in re.findall(r"^([A-Za-z0-9].*?) \\$", text, re.MULTILINE):
+        for line in LOCKED_PACKAGE.findall(text):
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate():
                 locked[requirement.name] = str(requirement.specifier).removeprefix("==")

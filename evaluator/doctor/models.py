@@ -30,7 +30,7 @@ from submissions.texts.errors import RefusedError, SettingsError
 REQUEST_SECONDS = 20.0
 TINY_MODELS = "scripts.support.tiny_models"  # the program that makes them; a board's image does not have it
 TINY_MODEL = "tiny/image-text"
-ITEMS = 2
+ITEMS = 2  # of the sample set that the tiny model is asked
 
 
 def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
@@ -66,7 +66,7 @@ def _remedy(data: str) -> str:
 
 
 def check_apis(settings: Settings, _: Options) -> Iterator[Finding]:
-    """Check each API's key and address with one free call that sends nothing but the key."""
+    """Check each API's key, address and model with one free call (`GET /models`) that sends nothing but the key."""
     for name, api in settings.apis.items():
         yield from _check_api(f"api {name}", str(api.options.base_url), api.options.key, api.options.model)
     if settings.embeddings:
@@ -75,6 +75,10 @@ def check_apis(settings: Settings, _: Options) -> Iterator[Finding]:
 
 
 def _check_api(check: str, base_url: str, key: str, model: str | None) -> Iterator[Finding]:
+    """Check one API. `key` is the name of the environment variable with its key.
+
+    The default variable may be unset, for a server that needs no key; a variable that the operator named may not.
+    """
     secret = os.environ.get(key)
     if not secret and key != API_KEY:
         yield fault(check, f"the variable {key} is not set", f"set {key} to the key of {base_url}")
@@ -104,7 +108,10 @@ def _check_api(check: str, base_url: str, key: str, model: str | None) -> Iterat
 
 
 def _model_names(answer: httpx2.Response) -> set[str] | None:
-    """Return the names of the models that an API lists, or None if it sends something else."""
+    """Return the names of the models that an API lists, or None if it sends something else.
+
+    A list is `{"data": [{"id": "some-model", …}, …]}`.
+    """
     try:
         rows = answer.json()["data"]
         return {str(row["id"]) for row in rows}
@@ -113,37 +120,42 @@ def _model_names(answer: httpx2.Response) -> set[str] | None:
 
 
 def check_evaluation(settings: Settings, options: Options) -> Iterator[Finding]:
-    """Evaluate a tiny model on invented items, with the built-in engine and through HANNUN_SERVER."""
+    """Evaluate a tiny model on sample items, with the built-in engine and through HANNUN_SERVER if that is set."""
     if not options.evaluates:
         return
     if find_spec("torch") is None or find_spec("scripts") is None:
         yield skipped("evaluation", "this environment has no worker")
         return
     with TemporaryDirectory() as scratch:
-        models = Path(scratch) / "models"
-        made = subprocess.run(
-            [sys.executable, "-m", TINY_MODELS, str(models)], cwd=ROOT, capture_output=True, text=True
+        models_dir = Path(scratch) / "models"
+        making = subprocess.run(
+            [sys.executable, "-m", TINY_MODELS, str(models_dir)], cwd=ROOT, capture_output=True, text=True
         )
-        if made.returncode:
+        if making.returncode:
             yield fault(
-                "evaluation", f"no tiny model could be made: {made.stderr[-200:]}", "install the lock files again"
+                "evaluation", f"no tiny model could be made: {making.stderr[-200:]}", "install the lock files again"
             )
             return
-        yield from _evaluate(settings, models, Path(scratch) / "built-in", "evaluation", None)
+        yield _evaluate(settings, models_dir, Path(scratch) / "built-in", "evaluation", None)
         if settings.server:
             server = ApiOptions(spawn=settings.server)
-            yield from _evaluate(settings, models, Path(scratch) / "server", "server", server)
+            yield _evaluate(settings, models_dir, Path(scratch) / "server", "server", server)
 
 
-def _evaluate(settings: Settings, models: Path, folder: Path, check: str, api: ApiOptions | None) -> Iterator[Finding]:
-    benchmark = next(one for one in BENCHMARKS.values() if one.name in REGISTRY.benchmarks_for("chat"))
+def _evaluate(settings: Settings, models_dir: Path, folder: Path, check: str, api: ApiOptions | None) -> Finding:
+    """Evaluate the tiny model on a few sample items of the first benchmark for chat models.
+
+    `folder` is a new folder for the job. With `api` the model is asked through a server, otherwise by the built-in engine.
+    """
+    name = next(name for name in BENCHMARKS if name in REGISTRY.benchmarks_for("chat"))
+    benchmark = BENCHMARKS[name]
+    engine_options = {"api": api, "engine": "api"} if api else {}
     try:
-        facts = inspect_model(TINY_MODEL, None, models, REGISTRY)
+        facts = inspect_model(TINY_MODEL, None, models_dir, REGISTRY)
         request = build_request(facts, benchmark.name, REGISTRY, "doctor")
-        engine = {"api": api, "engine": "api"} if api else {}
         task = Task(
             request,
-            options_of(request, models / TINY_MODEL, benchmark, max_new_tokens=8, **engine),
+            options_of(request, models_dir / TINY_MODEL, benchmark, max_new_tokens=8, **engine_options),
             benchmark,
             open_source(benchmark.name, None, settings),
             limit=ITEMS,
@@ -159,6 +171,5 @@ def _evaluate(settings: Settings, models: Path, folder: Path, check: str, api: A
         remedy = (
             "try the command of HANNUN_SERVER by hand" if api else "the finding about the sandbox may name the cause"
         )
-        yield fault(check, said, remedy)
-        return
-    yield ok(check, f"a tiny model was evaluated in {result.total_evaluation_time_seconds:.1f} s on {dataset.n} items")
+        return fault(check, said, remedy)
+    return ok(check, f"a tiny model was evaluated in {result.total_evaluation_time_seconds:.1f} s on {dataset.n} items")

@@ -16,17 +16,18 @@ from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skip
 from submissions.config.addresses import BUCKETS, DATASETS, SPACES
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
-from submissions.store.base import Snapshot, Store, transact
+from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
 from submissions.store.open import check_lasts, is_remote, local_path, open_private_store, open_store, overlap
 from submissions.texts.errors import SettingsError, StoreError
 
-PROBE = "doctor/probe.json"  # written and deleted again
+PROBE = "doctor/probe.json"  # file of both stores that is written and deleted again
 MAX_CLOCK_SECONDS = 60.0  # difference from the Hub's clock
 REQUEST_SECONDS = 15.0
 
 
 def check_settings(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check for misspelt HANNUN_* variables and a folder of models that does not exist."""
     for name, similar in settings.unknown_variables.items():
         guess = f"did you mean {similar}?" if similar else "docs/configuration.md lists all settings"
         yield fault("settings", f"{name} is not a setting", guess)
@@ -37,6 +38,7 @@ def check_settings(settings: Settings, _: Options) -> Iterator[Finding]:
 
 
 def check_ephemeral(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check that the stores of a Space are not on its disk, which each restart empties."""
     if "SPACE_ID" not in os.environ or settings.ephemeral_store == "allow":
         return
     for variable, url in (("HANNUN_STORE", settings.store), ("HANNUN_PRIVATE_STORE", settings.private_store)):
@@ -67,6 +69,7 @@ def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
 
 
 def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check that the private store is not part of the public one, write a file, read it and delete it."""
     url = settings.private_store
     if overlap(settings.store, url):
         remedy = "give each a folder of its own: who shares or copies the public one would take the answers along"
@@ -76,24 +79,24 @@ def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
         return
     try:
         private = open_private_store(settings)
-        content = secrets.token_bytes(16)
-        private.write(PROBE, content)
-        found = private.read(PROBE)
+        written = secrets.token_bytes(16)
+        private.write(PROBE, written)
+        read = private.read(PROBE)
         private.delete(PROBE)
     except (StoreError, OSError, KeyError) as error:
         yield fault("private store", f"{url}: {error}", "check HANNUN_PRIVATE_STORE; it must be private and writable")
         return
-    if found != content:
+    if read != written:
         yield fault("private store", f"{url} returns other bytes than were written", "check the storage behind it")
         return
     yield ok("private store", f"{url} is private and can be read and written")
 
 
 def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
-    """Check the token's rights one by one, and the clock against the Hub's."""
-    dataset = settings.store.removeprefix(DATASETS) if settings.store.startswith(DATASETS) else None
-    bucket = settings.private_store.removeprefix(BUCKETS) if settings.private_store.startswith(BUCKETS) else None
-    space = settings.static.removeprefix(SPACES) if settings.static and settings.static.startswith(SPACES) else None
+    """Check the clock against the Hub's, and the token's rights on each repository: dataset, bucket and static Space."""
+    dataset = _name_on_hub(settings.store, DATASETS)
+    bucket = _name_on_hub(settings.private_store, BUCKETS)
+    space = _name_on_hub(settings.static or "", SPACES)
     if not (dataset or bucket or space):
         yield skipped("hub", "nothing is on the Hub")
         return
@@ -103,27 +106,24 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
         yield fault("token", "HANNUN_HUB_TOKEN is not set", "docs/deploy.md says which rights it needs")
         return
     try:
-        who = api.whoami()
+        account = api.whoami()
     except (HTTPError, OSError, StoreError) as error:
         yield _refusal("token", "HANNUN_HUB_TOKEN", error)
         return
-    yield ok("token", f"HANNUN_HUB_TOKEN is of {who.get('name')}")
+    yield ok("token", f"HANNUN_HUB_TOKEN is of {account.get('name')}")
     if dataset:
-        yield from _check_right(api, dataset, "dataset")
+        yield from _check_rights(api, dataset, "dataset")
         yield from _check_visible(api, dataset)
     if bucket:
-        name = "/".join(bucket.split("/")[:2])
-        try:
-            api.bucket_info(name)
-        except (HTTPError, OSError, StoreError) as error:
-            yield _refusal("token", f"bucket {name}", error)
-        else:
-            yield ok("token", f"may read bucket {name}")
-        if find_spec("hf_xet") is None:
-            yield fault("token", "hf_xet is missing, without which a bucket has no files", "pip install hf-xet")
+        yield from _check_bucket(api, "/".join(bucket.split("/")[:2]))  # without the folder in it
     if space:
-        yield from _check_right(api, space, "space")
+        yield from _check_rights(api, space, "space")
         yield from _check_static_space(api, space)
+
+
+def _name_on_hub(url: str, prefix: str) -> str | None:
+    """Return what follows the prefix of an address, or None: hf://datasets/owner/name -> owner/name."""
+    return url.removeprefix(prefix) if url.startswith(prefix) else None
 
 
 def check_download_token(settings: Settings, _: Options) -> Iterator[Finding]:
@@ -132,16 +132,18 @@ def check_download_token(settings: Settings, _: Options) -> Iterator[Finding]:
     if not token:
         return
     try:
-        who = HubApi(lambda: token).whoami()
+        account = HubApi(lambda: token).whoami()
     except (HTTPError, OSError, StoreError) as error:
         yield _refusal("token", "HF_TOKEN", error)
         return
-    yield ok("token", f"HF_TOKEN is of {who.get('name')}")
+    yield ok("token", f"HF_TOKEN is of {account.get('name')}")
 
 
 def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
     """Check that HANNUN_DATA_TOKEN reads the private test sets and can do no more."""
-    on_hub = [data for data in settings.data.values() if data.startswith(DATASETS)]
+    on_hub = [
+        data for data in settings.data.values() if data.startswith(DATASETS)
+    ]  # hf://datasets/O/N[@REVISION][#SPLIT]
     if not on_hub:
         return
     token = settings.data_token.get_secret_value() if settings.data_token else None
@@ -159,7 +161,8 @@ def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
             yield fault("data token", f"HANNUN_DATA_TOKEN may write dataset {name}", remedy)
 
 
-def _check_right(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
+def _check_rights(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
+    """Check that the token may read and write a repository. `kind` is the Hub's repository type."""
     try:
         api.auth_check(name, repo_type=kind)
     except (HTTPError, OSError, StoreError) as error:
@@ -174,12 +177,25 @@ def _check_right(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
         yield ok("token", f"may write {kind} {name}")
 
 
-def _check_visible(api: HfApi, dataset: str) -> Iterator[Finding]:
+def _check_bucket(api: HfApi, name: str) -> Iterator[Finding]:
+    """Check that the token may read a bucket. `check_private_store` writes to it."""
     try:
-        hidden = api.dataset_info(dataset).private
+        api.bucket_info(name)
+    except (HTTPError, OSError, StoreError) as error:
+        yield _refusal("token", f"bucket {name}", error)
+    else:
+        yield ok("token", f"may read bucket {name}")
+    if find_spec("hf_xet") is None:
+        yield fault("token", "hf_xet is missing, without which a bucket has no files", "pip install hf-xet")
+
+
+def _check_visible(api: HfApi, dataset: str) -> Iterator[Finding]:
+    """Check that the public store is not a private dataset."""
+    try:
+        is_private = api.dataset_info(dataset).private
     except (HTTPError, OSError, StoreError):
-        return  # `_check_right` has reported it
-    if hidden:
+        return  # `_check_rights` has reported it
+    if is_private:
         remedy = "make it public in its settings, unless this board is internal"
         yield fault("store", f"dataset {dataset} is private, so nobody can download results from it", remedy)
 
@@ -193,24 +209,25 @@ def _may_write(api: HfApi, name: str) -> bool:
 
 
 def _check_static_space(api: HfApi, space: str) -> Iterator[Finding]:
-    """A static Space shows its secrets to every visitor, in the page."""
+    """Check that a static Space has no secrets and variables, because it shows them to every visitor, in the page."""
     try:
-        shown = {*api.get_space_secrets(space), *api.get_space_variables(space)}
+        names = {*api.get_space_secrets(space), *api.get_space_variables(space)}
     except (HTTPError, OSError, StoreError):
-        return  # `_check_right` has reported it
-    for name in sorted(shown):
+        return  # `_check_rights` has reported it
+    for name in sorted(names):
         remedy = f"delete it, and replace the token: every visitor of {space} can read it"
         yield fault("static space", f"the static Space {space} has {name}", remedy)
 
 
 def _check_clock(endpoint: str) -> Iterator[Finding]:
+    """Compare this machine's clock with the Date header of the Hub."""
     try:
         answer = httpx2.head(endpoint, timeout=REQUEST_SECONDS)
-        there = parsedate_to_datetime(answer.headers["Date"])
+        hub_time = parsedate_to_datetime(answer.headers["Date"])
     except (HTTPError, KeyError, ValueError) as error:
         yield fault("hub", f"{endpoint} does not answer ({type(error).__name__})", "check network, proxy and DNS")
         return
-    difference = (datetime.now(UTC) - there).total_seconds()
+    difference = (datetime.now(UTC) - hub_time).total_seconds()
     if abs(difference) > MAX_CLOCK_SECONDS:
         remedy = "synchronise it (timedatectl set-ntp true): leases and sign-in depend on it"
         yield fault("clock", f"this machine's clock differs from the Hub's by {difference:+.0f} s", remedy)
@@ -219,12 +236,13 @@ def _check_clock(endpoint: str) -> Iterator[Finding]:
 
 
 def _write_and_take_back(store: Store) -> None:
+    """Commit a new file, and then its deletion. Raises StoreError if the store cannot be written."""
     content = secrets.token_hex(16).encode()
 
-    def write(_: Snapshot) -> tuple[dict[str, bytes | None], str, None]:
+    def write(_: Snapshot) -> tuple[Changes, str, None]:
         return {PROBE: content}, "Check that the store can be written", None
 
-    def take_back(_: Snapshot) -> tuple[dict[str, bytes | None], str, None]:
+    def take_back(_: Snapshot) -> tuple[Changes, str, None]:
         return {PROBE: None}, "Take the check back", None
 
     transact(store, write)
@@ -232,6 +250,7 @@ def _write_and_take_back(store: Store) -> None:
 
 
 def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:
+    """Check that the folder of a store that does not exist yet can be created. `said` says when that happens."""
     existing = nearest_existing(local_path(url).resolve())
     if os.access(existing, os.W_OK | os.X_OK) and existing.is_dir():
         yield ok(check, f"{url} does not exist yet; {said}")
@@ -240,6 +259,7 @@ def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:
 
 
 def _refusal(check: str, name: str, error: Exception) -> Finding:
+    """Return the fault of a call to the Hub that raised an error. `name` is the token or the repository."""
     if isinstance(error, HfHubHTTPError):
         status = error.response.status_code
         remedy = "replace the token" if status == 401 else "give the token this right, or correct the name"
