@@ -1,9 +1,11 @@
-"""Define the arguments of the commands that evaluate.
+"""Define the arguments of the commands that evaluate. docs/cli.md is generated from them.
 
-This module imports nothing heavy, so that `--help` is fast.
+`add_commands` adds one parser for each command, and `evaluator.commands.dispatch` runs the one that was named. This module
+imports nothing heavy, so that `--help` is fast.
 """
 
 import argparse
+import math
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,7 +20,7 @@ from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
 
 T = TypeVar("T")
-SANDBOX = "none: for a model that you trust with this machine; the result records it (default: auto)"
+SANDBOX_HELP = "none: for a model that you trust with this machine; the result records it (default: auto)"
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -135,8 +137,8 @@ def _add_errata(errata: argparse.ArgumentParser) -> None:
     rescore = steps.add_parser(
         "rescore", help="score answers again after an interruption, a later evaluation, or a release with a new metric"
     )
-    listed = steps.add_parser("list", help="list the errata of the installation's test set")
-    for step in (add, rescore, listed):
+    list_step = steps.add_parser("list", help="list the errata of the installation's test set")
+    for step in (add, rescore, list_step):
         _add_benchmark(step, "benchmark", "the benchmark")
         step.add_argument("--store", help="path or address of the store (default: HANNUN_STORE)")
     add.add_argument("item", help="the item's id, which becomes public")
@@ -245,7 +247,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--no-images", action="store_true", help="ask without images and pages, to find shortcuts in the data"
     )
-    run.add_argument("--sandbox", choices=["auto", "none"], default="auto", help=SANDBOX)
+    run.add_argument("--sandbox", choices=["auto", "none"], default="auto", help=SANDBOX_HELP)
     run.add_argument("--out", required=True, type=_folder, metavar="FOLDER", help="folder for the files below")
 
 
@@ -267,8 +269,8 @@ def _add_parity(parity: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of questions, evenly spread over the benchmark (default: 100)",
     )
-    parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help=SANDBOX)
-    parity.set_defaults(base_url=None, trust_remote_code=False)
+    parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help=SANDBOX_HELP)
+    parity.set_defaults(base_url=None, trust_remote_code=False)  # `find_model` reads these options of run
 
 
 def _add_score(score: argparse.ArgumentParser) -> None:
@@ -381,11 +383,12 @@ def _add_schedule(schedule: argparse.ArgumentParser) -> None:
 
 
 def _add_benchmark(parser: argparse.ArgumentParser, name: str, help: str, **options: Any) -> None:
+    """Add an argument whose value is the name of a benchmark. `name` is `benchmark` or `--benchmark`."""
     parser.add_argument(name, choices=list(BENCHMARKS), metavar="NAME", help=help, **options)
 
 
 def _with_reason(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Wrap a parser so that argparse shows the message of its ValueError."""
+    """Wrap a parser so that argparse shows the message of its ValueError. Otherwise it only says "invalid value"."""
 
     def parse_argument(text: str) -> T:
         try:
@@ -400,8 +403,8 @@ def _price(text: str) -> float:
     try:
         price = float(text)
     except ValueError:
-        price = -1.0
-    if not 0 <= price < float("inf"):
+        price = math.nan
+    if not 0 <= price < math.inf:  # false for NaN too
         raise argparse.ArgumentTypeError(f"{text!r} is not a price")
     return price
 
@@ -445,4 +448,5 @@ def _server_command(text: str) -> str:
 
 
 def _batch_size(text: str) -> int | None:
+    """Return the number, or None for `auto`."""
     return None if text == "auto" else _positive(text)

@@ -12,6 +12,8 @@ from evaluator.job.process import OnProgress
 
 
 class _Rate(ProgressColumn):
+    """Steps per second, such as 3.1/s."""
+
     def render(self, task: Any) -> Text:
         return Text(f"{task.speed:.1f}/s" if task.speed else "–/s")
 
@@ -31,7 +33,7 @@ def progress_bar() -> Progress:
 
 @contextmanager
 def shown_progress() -> Iterator[OnProgress]:
-    """Show a progress bar and yield the callback that updates it."""
+    """Show a progress bar and yield the callback that updates it with a stage and the steps that are done, of how many."""
     with progress_bar() as progress:
         bar = progress.add_task("load", total=None)
 

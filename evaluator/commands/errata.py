@@ -17,56 +17,63 @@ from evaluator.errata.records import add_erratum, read_corrections, read_errata
 from evaluator.errata.rescore import Rescored, Rescoring, check_signing_key
 from submissions.config.settings import Settings, load_settings
 from submissions.records.request import Status
+from submissions.store.base import Store
 from submissions.store.index import queue_reader
 from submissions.store.open import check_there, open_private_store, open_store
 from submissions.texts.printable import printable
 
-MAX_SHOWN = 20  # results that moved
+MAX_SHOWN = 20  # results with another score or rank that are printed
 
 
 def main(args: argparse.Namespace) -> int:
-    """Raises DataError, SettingsError or StoreError if nothing was changed."""
+    """Run the step `add`, `rescore` or `list`. Raises DataError, SettingsError or StoreError if nothing was changed."""
     settings = load_settings(BENCHMARKS).with_store(args.store)
     check_there(settings.store)
     benchmark = BENCHMARKS[args.benchmark]
     source = configured_source(benchmark.name, settings)
     if args.step == "list":
-        table = Table(
-            "version", "item", "change", "since", "moved", "reason", title=f"{benchmark.name}, {source.split}"
-        )
-        store = open_store(settings.store, settings)
-        for one in read_errata(store, benchmark.name, source.split):
-            what = "withdrawn" if one.withdrawn else "answer"
-            cells = (one.version, one.item, what, f"{one.since:%Y-%m-%d}", str(len(one.moved)), one.reason)
-            table.add_row(*map(printable, cells))
-        Console().print(table)
+        _list(open_store(settings.store, settings), benchmark, source)
         return 0
     settings.work_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(settings.work_dir / "errata.lock"):  # another command would score the same results
         return _correct(args, settings, benchmark, source)
 
 
+def _list(store: Store, benchmark: Benchmark, source: Source) -> None:
+    """Print a table of the errata of a set."""
+    table = Table("version", "item", "change", "since", "moved", "reason", title=f"{benchmark.name}, {source.split}")
+    for erratum in read_errata(store, benchmark.name, source.split):
+        cells = (
+            erratum.version,
+            erratum.item,
+            "withdrawn" if erratum.withdrawn else "answer",
+            f"{erratum.since:%Y-%m-%d}",
+            str(len(erratum.moved)),
+            erratum.reason,
+        )
+        table.add_row(*map(printable, cells))
+    Console().print(table)
+
+
 def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark, source: Source) -> int:
-    """Add an erratum if that is asked for, and score stored answers again."""
+    """Add an erratum if the step is `add`, and score stored answers again."""
     store = open_store(settings.store, settings)
     private = open_private_store(settings)
     items = benchmark.load(source.path)
     check_signing_key(benchmark, source, store, settings)
+    if args.step == "add" and not args.reason.strip():
+        raise DataError("give a reason, which will be public: --reason TEXT")
+    corrections = read_corrections(store, private, benchmark.name, source.split)
     if args.step == "add":
-        reason = args.reason.strip()
-        if not reason:
-            raise DataError("give a reason, which will be public: --reason TEXT")
-        before = replace(source, corrections=read_corrections(store, private, benchmark.name, source.split))
+        before = replace(source, corrections=corrections)
         earlier = Rescoring(benchmark, before, items, store, private, settings)
         if not args.unranked:
             earlier.check_answers()
-        if before.corrections.made:
-            earlier.run()  # the rest of an interrupted command, whose moves belong to its own erratum
+        if corrections.made:
+            earlier.run()  # finishes an interrupted command, whose moves belong to the erratum before this one
         correction = Correction(args.item, None if args.withdraw else args.answer)
-        corrections = add_erratum(store, private, benchmark, source, items, correction, reason)
+        corrections = add_erratum(store, private, benchmark, source, items, correction, args.reason.strip())
         print(f"{benchmark.name} on {source.split} is now version {corrections.version_of(benchmark)}")
-    else:
-        corrections = read_corrections(store, private, benchmark.name, source.split)
     corrected = replace(source, corrections=corrections)
     rescoring = Rescoring(benchmark, corrected, items, store, private, settings)
     with shown_progress() as show:
@@ -84,9 +91,9 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
 
 def _print(rescored: Rescored) -> None:
     print(f"{len(rescored.keys)} results were scored again, {len(rescored.moved)} moved")
-    for one in rescored.moved[:MAX_SHOWN]:
-        ranks = f", rank {one.rank_before} to {one.rank_after}" if one.rank_before != one.rank_after else ""
-        print(printable(f"  {one.model}: {one.before:.2f} to {one.after:.2f}{ranks}"))
+    for move in rescored.moved[:MAX_SHOWN]:
+        ranks = f", rank {move.rank_before} to {move.rank_after}" if move.rank_before != move.rank_after else ""
+        print(printable(f"  {move.model}: {move.before:.2f} to {move.after:.2f}{ranks}"))
     if rescored.not_rescored:
         print(f"{len(rescored.not_rescored)} results keep the version of before and have no rank:")
         for key, reason in rescored.not_rescored.items():

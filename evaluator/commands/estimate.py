@@ -27,24 +27,20 @@ def main(args: argparse.Namespace) -> int:
     if facts.params is None or facts.weight_bytes is None:
         raise DataError(f"{args.model}: its size cannot be read from its files")
     precision = args.precision or facts.precision
-    weight_bytes = facts.params * BYTES_PER_PARAM[precision] if precision in BYTES_PER_PARAM else facts.weight_bytes
+    weight_bytes = facts.weight_bytes
+    if precision in BYTES_PER_PARAM:  # weights are converted when they are loaded; of a quantised model the files count
+        weight_bytes = facts.params * BYTES_PER_PARAM[precision]
     price = args.price if args.price is not None else settings.price_per_hour
-    wanted = _wanted(facts, list(dict.fromkeys(args.benchmarks)))
+    reasons = (args.thinking or facts.thinking) not in (None, "off")
+    benchmarks = _benchmarks(facts, list(dict.fromkeys(args.benchmarks)))
     store = open_store(settings.store, settings)
     snapshot = store.snapshot()
-    rows = [row for row in board_reader(store).read(snapshot)[0] if row.kind == "verified"]
-    for name in wanted:
-        newest = sorted((row for row in rows if row.benchmark == name), key=lambda row: -(row.date or 0))[
-            :MAX_PAST_RUNS
-        ]
-        estimated = estimate(
-            facts.params,
-            weight_bytes,
-            name,
-            device,
-            reasons=(args.thinking or facts.thinking) not in (None, "off"),
-            past=[EvalResult.from_json(store.read(row.path, snapshot.head)) for row in newest],
-        )
+    rows, _ = board_reader(store).read(snapshot)
+    newest_first = sorted((row for row in rows if row.kind == "verified"), key=lambda row: -(row.date or 0))
+    for name in benchmarks:
+        newest = [row for row in newest_first if row.benchmark == name][:MAX_PAST_RUNS]
+        past = [EvalResult.from_json(store.read(row.path, snapshot.head)) for row in newest]
+        estimated = estimate(facts.params, weight_bytes, name, device, reasons=reasons, past=past)
         accuracy = f"9 of 10 within {estimated.error:.1f}×" if estimated.error else "too few to compare with"
         cost = "" if price is None else f", ${price * estimated.seconds / 3600:.2f}"
         print(
@@ -55,27 +51,33 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(facts: ModelFacts, named: list[str]) -> list[str]:
+def _benchmarks(facts: ModelFacts, named: list[str]) -> list[str]:
     """Return the named benchmarks, or all that accept the model if none is named.
 
     Raises RefusedError if a named benchmark, or every benchmark, refuses the model.
     """
-    refusals = {name: _refusal(facts, name) for name in named or BENCHMARKS}
-    able = [name for name, refusal in refusals.items() if refusal is None]
-    refusal = next(filter(None, refusals.values()), None)
-    if refusal and (named or not able):
-        raise refusal
-    return able
+    accepting: list[str] = []
+    first_refusal: RefusedError | None = None
+    for name in named or BENCHMARKS:
+        refusal = _refusal(facts, name)
+        if refusal is None:
+            accepting.append(name)
+        else:
+            first_refusal = first_refusal or refusal
+    if first_refusal and (named or not accepting):
+        raise first_refusal
+    return accepting
 
 
 def _refusal(facts: ModelFacts, benchmark: str) -> RefusedError | None:
+    """Return the first reason why a benchmark cannot be run with a model, or None if it accepts it."""
     checks = benchmark_checks(facts, benchmark, REGISTRY)
     return next((RefusedError(check.refusal, check.detail) for check in checks if check.refusal), None)
 
 
 def _device(name: str | None) -> DeviceSpeed:
     """Return the speed of the named device, or of this machine's. Raises DataError if the device is unknown."""
-    found = name or next(iter(device_names()), "CPU")
-    if device := device_named(found):
+    name = name or next(iter(device_names()), "CPU")
+    if device := device_named(name):
         return device
-    raise DataError(f"unknown device {found}; choose one with --device: {', '.join(d.name for d in DEVICES)}")
+    raise DataError(f"unknown device {name}; choose one with --device: {', '.join(d.name for d in DEVICES)}")

@@ -1,8 +1,12 @@
-"""Find the model that a command line names: a folder, a model on the Hub, or one behind a server."""
+"""Find the model that a command line names: a folder, a model on the Hub, or one behind a server.
+
+The commands `run`, `parity` and `estimate` use it.
+"""
 
 import argparse
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from evaluator.engines.registry import REGISTRY
 from evaluator.worker.model_download import fetch_model
@@ -15,21 +19,30 @@ from submissions.records.options import Thinking
 from submissions.records.request import EvalRequest
 
 
-def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts, Path, Path | None]:
-    """Return the model's facts, its folder, and the folder of its adapter or None.
+class FoundModel(NamedTuple):
+    """A model that can be run: its facts, and the folders with its files."""
 
-    Downloads a model of the Hub. Raises RefusedError, EvaluationError.
-    """
-    folder = Path(args.model)
+    facts: ModelFacts
+    folder: Path  # of the model, or of its base model if it is an adapter; behind a server only a name
+    adapter: Path | None  # the folder of a LoRA adapter
+
+
+def find_model(args: argparse.Namespace, settings: Settings) -> FoundModel:
+    """Return the model of `--model`, and download it if it is on the Hub. Raises RefusedError, EvaluationError."""
+    named_folder = Path(args.model)
     if args.base_url and not args.spawn:
-        return facts_of_server(_model_id(args.model, "api"), args.base_url[0]), folder, None
+        facts = facts_of_server(_model_id(args.model, "api"), args.base_url[0])
+        return FoundModel(facts, named_folder, None)
     facts = facts_of_model(args.model, args.revision, settings, trust_code=args.trust_remote_code)
-    local = folder.is_dir()
-    code = facts.custom_code
-    if facts.base_revision:
-        base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=code)
-        return facts, base, folder if local else fetch_model(facts.model_id, facts.revision, settings)
-    return facts, folder if local else fetch_model(facts.model_id, facts.revision, settings, with_code=code), None
+    is_local = named_folder.is_dir()
+    if facts.base_revision:  # an adapter: only its base model may need code
+        base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=facts.custom_code)
+        adapter = named_folder if is_local else fetch_model(facts.model_id, facts.revision, settings)
+        return FoundModel(facts, base, adapter)
+    if is_local:
+        return FoundModel(facts, named_folder, None)
+    folder = fetch_model(facts.model_id, facts.revision, settings, with_code=facts.custom_code)
+    return FoundModel(facts, folder, None)
 
 
 def facts_of_model(model: str, revision: str | None, settings: Settings, *, trust_code: bool) -> ModelFacts:
@@ -61,6 +74,9 @@ def local_request(facts: ModelFacts, args: argparse.Namespace, thinking: Thinkin
 
 
 def _model_id(name: str, owner: str) -> str:
-    """Return a valid model ID, `owner/name`, for a model that has none."""
+    """Return a valid model ID, OWNER/NAME, for a model that has none: ("my model", "local") -> "local/my-model".
+
+    A name with slashes keeps its last two parts: ("a/b/c", "api") -> "b/c".
+    """
     parts = [re.sub(r"[^A-Za-z0-9._-]", "-", part).strip("._-") or "model" for part in name.split("/")[-2:]]
     return "/".join(parts if len(parts) == 2 else [owner, *parts])

@@ -11,28 +11,30 @@ PREVIEW = 10  # rows of each kind to print
 
 
 def main(args: argparse.Namespace) -> int:
+    """Write the items to a new folder, and report what was rejected or cannot be scored well."""
     with progress_bar() as progress:
         bar = progress.add_task("rows", total=None)
-        done = import_dataset(
+        imported = import_dataset(
             BENCHMARKS[args.benchmark], args.source, args.out, lambda number: progress.update(bar, completed=number)
         )
-    print(
-        f"{len(done.items):,} items, {done.files:,} images or pages, {len(done.rejected):,} rows rejected: {args.out}"
+    counts = (
+        f"{len(imported.items):,} items, {imported.files:,} images or pages, {len(imported.rejected):,} rows rejected"
     )
-    if done.unmatched:
+    print(f"{counts}: {args.out}")
+    if imported.unmatched:
         print(
-            f"{done.unmatched:,} items cannot be answered correctly: the published rule rejects their own gold answer"
+            f"{imported.unmatched:,} items cannot be answered correctly: the published rule rejects their own gold answer"
         )
-    if done.empty:
-        more = ", …" if len(done.empty) > PREVIEW else ""
+    if imported.empty:
+        more = ", …" if len(imported.empty) > PREVIEW else ""
         print(
-            f"{len(done.empty):,} items accept an empty answer, because the published rule compares no character of their "
-            f"gold answer: {', '.join(done.empty[:PREVIEW])}{more}"
+            f"{len(imported.empty):,} items accept an empty answer, because the published rule compares no character of "
+            f"their gold answer: {', '.join(imported.empty[:PREVIEW])}{more}"
         )
-    for reason, count in sorted(done.pictures.items()):
+    for reason, count in sorted(imported.pictures.items()):
         print(f"{count:,} pictures {reason}")
-    for where, reason in done.rejected[:PREVIEW]:
+    for where, reason in imported.rejected[:PREVIEW]:
         print(f"rejected {where}: {reason}", file=sys.stderr)
-    if len(done.rejected) > PREVIEW:
-        print(f"… and {len(done.rejected) - PREVIEW:,} more: {args.out / REJECTED}", file=sys.stderr)
+    if len(imported.rejected) > PREVIEW:
+        print(f"… and {len(imported.rejected) - PREVIEW:,} more: {args.out / REJECTED}", file=sys.stderr)
     return 0

@@ -1,4 +1,8 @@
-"""`python -m evaluator ko-fresh`: draw a set, reveal a quarter, verify a revealed one, describe its items."""
+"""`python -m evaluator ko-fresh`: draw a set, reveal a quarter, verify a revealed one, describe its items.
+
+`collect` and `reveal` are for the operator, and read the installation's stores. `draw`, `verify` and `statistics` are for
+anyone, and read only files, or with `--board` what a board publishes. docs/ko-fresh.md explains the procedure.
+"""
 
 import argparse
 import re
@@ -42,6 +46,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace) -> int:
+    """Draw a set and print its hash."""
     check_new_folder(args.out)
     with shown_progress() as show:
         print(f"{args.out}: {draw_set(args.seed, args.out, args.n, partial(show, 'draw'))}")
@@ -49,6 +54,7 @@ def _draw(args: argparse.Namespace) -> int:
 
 
 def _collect(args: argparse.Namespace) -> int:
+    """Write the books of a quarter, which may still be secret, to a folder."""
     check_new_folder(args.out)
     books = collect(args.quarter, _settings())
     with new_folder(args.out) as folder:
@@ -58,17 +64,21 @@ def _collect(args: argparse.Namespace) -> int:
 
 
 def _reveal(args: argparse.Namespace) -> int:
+    """Publish the seed of a quarter and write its dataset. A quarter that was revealed before keeps its date and dataset."""
     quarter = args.quarter
     settings = _settings()
     check_new_folder(args.out)
     books = collect(quarter, settings)
-    before = books.commitment
-    if before.dataset not in (None, args.dataset):
-        raise DataError(f"{quarter} was revealed with the dataset {before.dataset}, and that was not changed")
-    if found := book_differences(books):
-        raise DataError(f"nothing revealed, because the results do not follow from their answers: {'; '.join(found)}")
-    if before.revealed_at:
-        print(f"note: {quarter} was revealed before, on {before.revealed_at:%Y-%m-%d %H:%M} UTC")
+    commitment_before = books.commitment
+    if commitment_before.dataset not in (None, args.dataset):
+        raise DataError(
+            f"{quarter} was revealed with the dataset {commitment_before.dataset}, and that was not changed"
+        )
+    if differences_found := book_differences(books):
+        reasons = "; ".join(differences_found)
+        raise DataError(f"nothing revealed, because the results do not follow from their answers: {reasons}")
+    if commitment_before.revealed_at:
+        print(f"note: {quarter} was revealed before, on {commitment_before.revealed_at:%Y-%m-%d %H:%M} UTC")
     elif not args.yes and input(_question(books, settings)).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2
@@ -85,11 +95,12 @@ def _reveal(args: argparse.Namespace) -> int:
 
 
 def _question(books: Books, settings: Settings) -> str:
+    """Return the question by which the operator confirms a reveal, with what cannot be undone."""
     quarter = books.commitment.quarter
     store = open_store(settings.store, settings)
-    waiting = (Status.PENDING, Status.RUNNING, Status.QUARANTINED)
+    open_statuses = (Status.PENDING, Status.RUNNING, Status.QUARANTINED)
     rows, _ = queue_reader(store).read(store.snapshot())
-    open_requests = sum(row.benchmark == books.benchmark.name and row.status in waiting for row in rows)
+    open_requests = sum(row.benchmark == books.benchmark.name and row.status in open_statuses for row in rows)
     running = f" {quarter} is still the ranked quarter." if quarter == books.benchmark.card.split else ""
     return (
         f"Anyone can then read the set of {quarter} and all answers of {len(books.results)} results. Later results have no "
@@ -98,10 +109,14 @@ def _question(books: Books, settings: Settings) -> str:
 
 
 def _verify(args: argparse.Namespace) -> int:
+    """Draw a revealed set again and compare it with its commitment; of a dataset also check all scores and files.
+
+    Return 1 if anything differs.
+    """
     check_new_folder(args.out)
     folder = Path(args.published)
     if not folder.is_dir():
-        return _verify_set(_commitment(args.published), args.out)
+        return _verify_set(_read_commitment(args.published), args.out)
     public, count, found = _limited(folder, _check, folder, args.board)
     print(f"{folder}: {count} results, whose scores were computed again from their answers")
     if not args.board:
@@ -113,7 +128,7 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _check(folder: Path, board: str | None) -> tuple[Commitment, int, list[str]]:
-    """Return the commitment of books, the number of their results, and everything in them that is wrong."""
+    """Return the commitment of books, the number of their results, and one line for each thing that is wrong with them."""
     books = open_books(folder)
     found = book_differences(books)
     if not books.results:
@@ -141,6 +156,7 @@ def _limited(folder: Path, function: Callable[..., T], *arguments: Any) -> T:
 
 
 def _verify_set(public: Commitment, out: Path) -> int:
+    """Draw the set of a revealed seed into `out`, print how it differs from the commitment, and return 1 if it does."""
     with shown_progress() as show:
         found = differences(public, out, partial(show, "draw"))
     if public.beacon is None:
@@ -152,6 +168,7 @@ def _verify_set(public: Commitment, out: Path) -> int:
 
 
 def _statistics(args: argparse.Namespace) -> int:
+    """Print the table of items."""
     title, rows = _limited(args.folder, _table_of_items, args.folder)
     table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)
     for row in rows:
@@ -178,16 +195,18 @@ def _table_of_items(folder: Path) -> tuple[str, list[BucketStatistics]]:
 
 
 def _settings() -> Settings:
+    """Return the settings. Raises StoreError if they name a local store that does not exist."""
     settings = load_settings(BENCHMARKS)
     check_there(settings.store)
     return settings
 
 
-def _commitment(named: str) -> Commitment:
-    file = Path(named)
-    if not file.is_file() and re.fullmatch(r"\d{4}Q[1-4]", named):
+def _read_commitment(file_or_quarter: str) -> Commitment:
+    """Return the commitment in a file, or that of a quarter in the store. Raises DataError if there is none."""
+    file = Path(file_or_quarter)
+    if not file.is_file() and re.fullmatch(r"\d{4}Q[1-4]", file_or_quarter):
         settings = _settings()
-        return commitment(open_store(settings.store, settings), named)
+        return commitment(open_store(settings.store, settings), file_or_quarter)
     try:
         return Commitment.from_json(file.read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,7 @@
-"""`python -m evaluator parity`: ask the same questions with the built-in engine and with a server."""
+"""`python -m evaluator parity`: ask the same questions with the built-in engine and with a server.
+
+It shows whether results of the two may be compared.
+"""
 
 import argparse
 from dataclasses import replace
@@ -35,10 +38,10 @@ def main(args: argparse.Namespace) -> int:
         max_reasoning_tokens=settings.max_reasoning_tokens,
     )
     source = open_source(args.benchmark, args.data, settings)
-    task = Task(request, options, benchmark, source, sandbox=args.sandbox == "auto")
-    served = replace(task, options=replace(options, engine="api", api=ApiOptions(spawn=command)))
+    built_in_task = Task(request, options, benchmark, source, sandbox=args.sandbox == "auto")
+    served_task = replace(built_in_task, options=replace(options, engine="api", api=ApiOptions(spawn=command)))
     with TemporaryDirectory() as scratch, shown_progress() as show:
-        found = parity(task, served, args.items, Path(scratch), show)
+        found = parity(built_in_task, served_task, args.items, Path(scratch), show)
     low, high = (100 * end for end in found.comparison.interval)
     print(
         f"{facts.model_id} on {args.benchmark}, {found.n} questions: built-in {100 * found.built_in:.2f}, "
@@ -46,8 +49,8 @@ def main(args: argparse.Namespace) -> int:
         f"(95% interval {low:+.2f} to {high:+.2f}, p = {found.comparison.p_value:.3f})"
     )
     print(f"{len(found.different)} answers are not the same text")
-    for one in found.different[:MAX_DIFFERENCES_SHOWN]:
-        print(f"  {one.id}, from character {one.position}")
-        print(f"    built-in: …{one.built_in!r}")
-        print(f"    served:   …{one.served!r}")
+    for difference in found.different[:MAX_DIFFERENCES_SHOWN]:
+        print(f"  {difference.id}, from character {difference.position}")
+        print(f"    built-in: …{difference.built_in!r}")
+        print(f"    served:   …{difference.served!r}")
     return 0 if found.agrees else 1

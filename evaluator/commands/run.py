@@ -1,4 +1,8 @@
-"""`python -m evaluator run`: evaluate one model on one benchmark on this machine."""
+"""`python -m evaluator run`: evaluate one model on one benchmark on this machine.
+
+It writes the same record as a worker, and the answers and scores of each item, to the folder `--out`. Nothing is queued or
+published.
+"""
 
 import argparse
 import json
@@ -20,21 +24,23 @@ from submissions.config.settings import Settings, load_settings
 from submissions.hub_models.model_facts import ModelFacts
 from submissions.records.request import EvalRequest
 
-RESULT, DETAILS = "result.json", "details.jsonl"
+# Files and folder in --out. The job folder is deleted at the end; a run that was interrupted continues from it.
+RESULT, DETAILS, JOB = "result.json", "details.jsonl", "job"
 
 
 def main(args: argparse.Namespace) -> int:
+    """Evaluate the model and print its scores. If the run is incomplete, the answers so far are written."""
     task = _task(args, load_settings(BENCHMARKS))
     items, dataset = load_items(task)
     _check_out(args.out)
     with shown_progress() as show:
         try:
-            evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
+            evaluation = evaluate(task, items, dataset, args.out / JOB, on_progress=show)
         except IncompleteRunError as error:
             _write_details(error.details, args.out)
             raise
         except ModelServerError as error:
-            raise EvaluationError(error.code, f"{error} (log: {Job(args.out / 'job').log})") from error
+            raise EvaluationError(error.code, f"{error} (log: {Job(args.out / JOB).log})") from error
     _write(evaluation, args.out)
     return 0
 
@@ -42,11 +48,12 @@ def main(args: argparse.Namespace) -> int:
 def _check_out(out: Path) -> None:
     """Check before hours of work that the result can be written. Raises DataError if it cannot."""
     try:
-        (out / "job").mkdir(parents=True, exist_ok=True)
+        (out / JOB).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"--out {out}: {error.strerror}") from None
-    if taken := [name for name in (RESULT, DETAILS) if (out / name).is_dir()]:
-        raise DataError(f"--out {out}: it contains a folder named {taken[0]}")
+    for name in (RESULT, DETAILS):
+        if (out / name).is_dir():
+            raise DataError(f"--out {out}: it contains a folder named {name}")
 
 
 def _task(args: argparse.Namespace, settings: Settings) -> Task:
@@ -97,19 +104,21 @@ def _engine(args: argparse.Namespace) -> str | None:
 
 def _request(facts: ModelFacts, engine: str | None, args: argparse.Namespace) -> EvalRequest:
     """Return the request. Raises DataError if the engine cannot evaluate the benchmark, RefusedError."""
-    thinking = None if args.base_url else args.thinking
-    request = local_request(facts, args, thinking)
     if args.base_url:
-        request = request.evolve(thinking=args.thinking)  # sent to the server, whose template is unknown
+        # The chat template of a server is unknown, so the mode is not checked against it, but sent to the server.
+        request = local_request(facts, args, thinking=None).evolve(thinking=args.thinking)
+    else:
+        request = local_request(facts, args, args.thinking)
     if engine is None:
         return request
-    able = REGISTRY.benchmarks_for(engine)
-    if args.benchmark not in able:
-        raise DataError(f"--engine {engine} cannot evaluate {args.benchmark}, only {', '.join(able)}")
+    possible = REGISTRY.benchmarks_for(engine)
+    if args.benchmark not in possible:
+        raise DataError(f"--engine {engine} cannot evaluate {args.benchmark}, only {', '.join(possible)}")
     return request.evolve(engine=engine)
 
 
 def _api(args: argparse.Namespace) -> ApiOptions:
+    """Return the options of the API engine. Raises DataError if a budget of money has no prices."""
     if args.max_cost is not None and args.prices is None:
         raise DataError("--max-cost needs --prices")
     return ApiOptions(
@@ -127,16 +136,17 @@ def _api(args: argparse.Namespace) -> ApiOptions:
 
 
 def _write(evaluation: Evaluation, out: Path) -> None:
+    """Write the record and the details, delete the job folder, and print the scores in one line."""
     (out / RESULT).write_bytes(evaluation.result.to_bytes())
     _write_details(evaluation.details, out)
-    shutil.rmtree(out / "job")
+    shutil.rmtree(out / JOB)
     result = evaluation.result
-    scores = {k: v for k, v in result.results[result.benchmark].items() if v is not None}
-    measured = [f"{name} {value:.2f}" for name, value in scores.items()]
+    scores = result.results[result.benchmark]
+    measures = [f"{name} {score:.2f}" for name, score in scores.items() if score is not None]
     if result.latency:
-        measured.append(f"{result.latency.mean_ms:,.1f} ms a question")
-    of_set = f"{result.dataset.split}, n = {result.dataset.n}"
-    print(f"{result.config.model_name} on {result.benchmark} ({of_set}): {', '.join(measured)}\n{out / RESULT}")
+        measures.append(f"{result.latency.mean_ms:,.1f} ms a question")
+    test_set = f"{result.dataset.split}, n = {result.dataset.n}"
+    print(f"{result.config.model_name} on {result.benchmark} ({test_set}): {', '.join(measures)}\n{out / RESULT}")
 
 
 def _write_details(details: Details, out: Path) -> None:

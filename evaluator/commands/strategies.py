@@ -1,4 +1,7 @@
-"""`python -m evaluator strategies`: what an output that reads no picture earns under a headline."""
+"""`python -m evaluator strategies`: print the scores of outputs that read no picture, such as one answer to all questions.
+
+They show how much of a benchmark's headline can be gained without answering.
+"""
 
 import argparse
 from functools import partial
@@ -20,6 +23,6 @@ def main(args: argparse.Namespace) -> int:
         with shown_progress() as show:
             best = earned(benchmark, items, partial(show, name))
         print(f"{name}, {len(items):,} items, {benchmark.card.headline}:")
-        for one in best[:SHOWN]:
-            print(f"  {one.score:5.1f}  {one.strategy.name}")
+        for earning in best[:SHOWN]:
+            print(f"  {earning.score:5.1f}  {earning.strategy.name}")
     return 0

@@ -20,16 +20,19 @@ def main(args: argparse.Namespace) -> int:
 
     Raises StatementError if the statement does not hold, DataError if a file or URL cannot be read.
     """
-    beside = args.result.removesuffix(".json") + ".intoto.json"
-    record, envelope, key = (read_place(place) for place in (args.result, args.statement or beside, str(args.key)))
+    beside_result = args.result.removesuffix(".json") + ".intoto.json"
+    record = read_place(args.result)
+    envelope = read_place(args.statement or beside_result)
+    public_key = read_place(str(args.key))
     try:
-        statement = verify_statement(record, envelope, key)
+        statement = verify_statement(record, envelope, public_key)
     except ValueError as error:
         raise DataError(f"--key {args.key}: {error}") from None
     predicate = statement["predicate"]
     print(f"signed: {printable(statement['subject'][0]['name'])}")
     for name in ("model", "data", "code"):
-        print(printable(f"{name:<6} {' '.join(f'{key}={value}' for key, value in predicate[name].items() if value)}"))
+        facts = [f"{fact}={value}" for fact, value in predicate[name].items() if value]
+        print(printable(f"{name:<6} {' '.join(facts)}"))
     return 0
 
 
@@ -52,7 +55,7 @@ def read_place(place: str) -> bytes:
 
 
 async def _read_address(address: str) -> bytes:
-    """Return the content of a URL. Raises TimeoutError after READ_SECONDS, however fast it sends."""
+    """Return the content of a URL. Raises TimeoutError after READ_SECONDS in total, even if the server keeps sending."""
     async with (
         asyncio.timeout(READ_SECONDS),
         httpx2.AsyncClient(follow_redirects=True) as client,
@@ -62,7 +65,7 @@ async def _read_address(address: str) -> bytes:
         async for part in answer.aiter_bytes():
             content += part
             if answer.is_error and len(content) >= MAX_MESSAGE:
-                break
+                break  # enough for the message
             _check_length(content, address)
         if answer.is_error:
             message = content[:MAX_MESSAGE].decode(errors="replace")

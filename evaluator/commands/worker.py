@@ -17,6 +17,10 @@ from submissions.config.settings import load_settings
 
 
 def main(args: argparse.Namespace) -> int:
+    """Evaluate the claimed request (`--claimed`), or all pending ones: once, or at an interval until a signal.
+
+    Return 1 with `--once` if this host failed.
+    """
     settings = load_settings(BENCHMARKS)
     log_safely(settings)
     settings = settings.with_store(args.store)
@@ -45,6 +49,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _stop_on_signals(stop: Callable[[], None]) -> None:
-    # The handler starts a thread, because it must not wait for locks itself.
+    """Call `stop` at SIGTERM and SIGINT, in a thread: a handler must not wait for locks that the main thread may hold."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: threading.Thread(target=stop).start())

@@ -1,6 +1,7 @@
-"""Offer a result to the model's repository on the Hub, as a pull request with `.eval_results/*.yaml`, if the submitter agreed.
+"""Offer a result to the model's repository on the Hub, if the submitter agreed.
 
-source: https://huggingface.co/docs/hub/eval-results
+The offer is a pull request with `.eval_results/*.yaml` (https://huggingface.co/docs/hub/eval-results). If the owner merges
+it, the model's page shows the scores.
 """
 
 import os

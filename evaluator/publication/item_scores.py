@@ -1,8 +1,8 @@
 """Compare models on the same questions, from their private scores of single items.
 
-`ItemScores` are kept in the private store, one Parquet file per result. When a result is published, `published_pairs` chooses
-opponents here, reads their item scores and publishes a coarse `PairedScores` for each pair. It is coarse because exact
-comparisons would reveal which answers are correct (docs/security.md).
+`ItemScores` are kept in the private store, one Parquet file per result. When a result is published, `published_pairs`
+chooses opponents here, reads their item scores and publishes a coarse `PairedScores` for each pair. It is coarse because
+exact comparisons would reveal which answers are correct (docs/security.md).
 """
 
 import hashlib

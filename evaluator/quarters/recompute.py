@@ -70,7 +70,7 @@ def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_id
 
 
 def file_differences(books: Books, folder: Path) -> list[str]:
-    """Write the dataset again from the books and return which files in the folder differ, are missing or do not belong there.
+    """Write the dataset again from the books, and return which files in the folder differ, are missing or are unknown.
 
     Hidden files, which a download adds, are ignored. Raises DataError if the commitment names no dataset.
     """
