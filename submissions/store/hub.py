@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -54,9 +54,9 @@ RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further a
 CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 TIMEOUT = 30.0  # seconds without receiving a byte
 RESPONSE_SECONDS = 60.0  # for the whole body of a response
-CONFLICTS = (409, 412)
+CONFLICTS = (409, 412)  # HTTP status codes with which the Hub refuses a commit whose parent is no longer the newest
 UNDO_TRIES = 5
-REFUSALS = 7  # refusals in a row, while nobody else commits, after which there is no race to win
+MAX_REFUSALS = 7  # refusals in a row, while nobody else commits, after which the branch accepts no commits at all
 # After a fetch older than this, only the newest commit is fetched: all folders since would be too large.
 FRESH_S = 3600.0
 COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is not in the mirror
@@ -81,14 +81,18 @@ def _bound_time(response: httpx2.Response) -> None:
 
 
 class _TimedStream(httpx2.SyncByteStream):
+    """A response body that raises ReadTimeout after a point of time, even if the server keeps sending."""
+
     def __init__(self, stream: httpx2.SyncByteStream, until: float) -> None:
-        self._stream, self._until = stream, until
+        """Wrap a stream. `until` is a time of the monotonic clock."""
+        self._stream = stream
+        self._until = until
 
     def __iter__(self) -> Iterator[bytes]:
-        for part in self._stream:
+        for chunk in self._stream:
             if time.monotonic() > self._until:
                 raise httpx2.ReadTimeout(f"the response took more than {RESPONSE_SECONDS:g} s")
-            yield part
+            yield chunk
 
     def close(self) -> None:
         self._stream.close()
@@ -101,7 +105,23 @@ class _Interrupted(Exception):
     """Raised if a transfer fails in a way that a retry may fix."""
 
 
+class _CommitSearch(NamedTuple):
+    """Where the branch is after a commit was sent, and whether the commit is on it."""
+
+    head: str  # the newest commit of the branch
+    commit: str | None  # the commit with the nonce that was sent, or None if it is not between the parent and the head
+
+
+class _ClockReading(NamedTuple):
+    """The time by the Hub's clock, and the time by this machine's monotonic clock at that moment."""
+
+    hub_time: datetime
+    monotonic: float
+
+
 class HubStore:
+    """A store in a dataset on the Hub, see `Store`."""
+
     def __init__(self, url: str, mirrors: Path, read_token: TokenReader = no_token) -> None:
         """Open the mirror; nothing is fetched yet. Raises StoreError if the address is not that of a dataset."""
         match = re.fullmatch(r"hf://datasets/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/?", url)
@@ -109,7 +129,7 @@ class HubStore:
             raise StoreError(f"{url} is not a dataset; write hf://datasets/OWNER/NAME")
         self.url = url
         self.failed_attempts = 0
-        self._refusals = 0  # commits that were refused in a row as late, although the branch did not move
+        self._refusals = 0  # commits in a row that were refused as conflicts, although the branch had not moved
         self._limits = threading.local()  # `.until` is when the current operation of this thread stops retrying
         self._repo = match[1]
         self._api = HubApi(read_token)
@@ -124,7 +144,7 @@ class HubStore:
             self._mirror = Mirror(mirror)
         self._fetched = -FRESH_S  # time of the last fetch, by the monotonic clock
         self.write_lock = self._mirror.write_lock
-        self._clock: tuple[datetime, float] | None = None  # the Hub's time, and the monotonic time when it was fetched
+        self._clock: _ClockReading | None = None
 
     def head(self) -> str:
         """Return the newest commit of the branch itself, because the `sha` in the Hub's dataset info may lag behind."""
@@ -176,74 +196,85 @@ class HubStore:
 
     def now(self) -> datetime:
         """Return the time by the Hub's clock, which all workers share."""
-        if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_MAX_AGE:
-            self._clock = self._with_retries(self._fetch_time), time.monotonic()
-        return self._clock[0] + timedelta(seconds=time.monotonic() - self._clock[1])
+        if self._clock is None or time.monotonic() - self._clock.monotonic > CLOCK_MAX_AGE:
+            hub_time = self._with_retries(self._fetch_time)
+            self._clock = _ClockReading(hub_time, time.monotonic())
+        return self._clock.hub_time + timedelta(seconds=time.monotonic() - self._clock.monotonic)
 
     def commit(self, changes: Changes, parent: str, message: str) -> str:
-        """Commit changes on top of `parent` and return the new head (see `Store.commit`).
+        """Commit changes on top of `parent` and return the new commit (see `Store.commit`).
 
-        If the Hub's answer leaves open whether the commit was made, the history is searched for its nonce. If nothing
-        would change, the Hub reports success without checking the parent; then the nonce is missing, which is treated as
-        a conflict. A commit that the Hub stored on a newer parent is undone and is a conflict as well. Raises ConflictError
-        if the branch has moved, StoreError if it refuses every commit without moving, and StoreUnavailableError if the Hub
-        cannot be reached.
+        The message contains a nonce, because the Hub's answer alone does not show what happened. The history since the
+        parent is searched for it, with three outcomes:
+
+        - The commit is there on top of the parent. It succeeded, even if the answer was an error or was lost.
+        - The commit is there on top of a newer parent. That is a conflict, so it is undone.
+        - It is not there. The branch has moved, or nothing would change: then the Hub reports success without checking the
+          parent. Both are conflicts, unless the commit was made and squashed in the meantime.
+
+        Raises ConflictError after a conflict, StoreError if the branch refuses every commit without moving, and
+        StoreUnavailableError if the Hub cannot be reached.
         """
         nonce = secrets.token_hex(16)
-        there = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
-        gone = [path for path, content in changes.items() if content is None and path in there]
-        new = {path: content for path, content in changes.items() if content is not None}
-        upload_s = RETRY_SECONDS + sum(map(len, new.values())) / UPLOAD_BYTES_PER_S
+        files_before = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
+        # The Hub refuses to delete a file that does not exist.
+        deleted = [path for path, content in changes.items() if content is None and path in files_before]
+        written = {path: content for path, content in changes.items() if content is not None}
+        upload_s = RETRY_SECONDS + sum(map(len, written.values())) / UPLOAD_BYTES_PER_S
+
+        def create() -> CommitInfo:
+            return self._create_commit(written, deleted, parent, message, nonce)
 
         def attempt() -> str:
             try:
-                done = self._deadline.run(lambda: self._create_commit(new, gone, parent, message, nonce), upload_s)
-                head = self._fetch_commit(done.oid, parent)
-                landed = self._find_nonce(head, parent, nonce)
+                created = self._deadline.run(create, upload_s)
+                head = self._fetch_commit(created.oid, parent)
+                found = _CommitSearch(head, self._find_nonce(head, parent, nonce))
             except (RuntimeError, TimeoutError) as error:  # large files were not uploaded, or not in time
                 raise _Interrupted(f"{error} {error.__cause__}") from error
             except (HTTPError, ValueError, KeyError) as error:
-                head, landed = self._look_for_commit(error, parent, nonce)
-            self._refusals = 0
-            if landed is None:
-                if self._committed_before_squash(changes, head, parent):
-                    return head
+                found = self._search_after_error(error, parent, nonce)
+            self._refusals = 0  # the Hub took this commit or another one, so the branch accepts commits
+            if found.commit is None:
+                if self._committed_before_squash(changes, found.head, parent):
+                    return found.head
                 raise ConflictError(MAIN)
-            if self._parent_of(landed) not in (parent, None):
-                self._undo(changes, landed)
+            if self._parent_of(found.commit) not in (parent, None):
+                self._undo(changes, found.commit)
                 raise ConflictError(MAIN)
-            return landed
+            return found.commit
 
         return self._with_retries(attempt)
 
-    def _look_for_commit(self, error: Exception, parent: str, nonce: str) -> tuple[str, str | None]:
-        """Return the head, and the commit with the nonce if it was made in spite of an error (None: the branch has moved).
+    def _search_after_error(self, error: Exception, parent: str, nonce: str) -> _CommitSearch:
+        """Look whether a commit was made although the Hub's client raised an error, such as KeyError for a truncated answer.
 
-        Raises ConflictError if the Hub took the commit for a late one, and else the error if nothing was committed. A
-        truncated body of an answer raises ValueError or KeyError in the Hub's client.
+        If the branch has not moved, nothing was committed: then ConflictError is raised if the Hub refused the commit as a
+        conflict, and the error itself otherwise, so that the commit is tried again if that may help.
         """
         status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
         if status in (401, 403):
             raise error
         head = self.head()
-        landed = self._find_nonce(head, parent, nonce)
-        if landed or head != parent:
-            return head, landed
+        commit = self._find_nonce(head, parent, nonce)
+        if commit or head != parent:
+            return _CommitSearch(head, commit)
         if status in CONFLICTS:
             self._count_refusal(error)
             raise ConflictError(MAIN) from error
-        if isinstance(error, KeyError):
+        if isinstance(error, KeyError):  # as a ValueError, which is retried
             raise ValueError(f"the Hub's answer has no {error}") from error
         raise error
 
     def _create_commit(
-        self, new: Mapping[str, bytes], gone: Collection[str], parent: str, message: str, nonce: str
+        self, written: Mapping[str, bytes], deleted: Collection[str], parent: str, message: str, nonce: str
     ) -> CommitInfo:
+        """Send a commit to the Hub, with the nonce in its message, where `_find_nonce` looks for it."""
         return self._api.create_commit(
             self._repo,
             [
-                *(CommitOperationDelete(path, is_folder=False) for path in gone),
-                *(CommitOperationAdd(path, content) for path, content in new.items()),
+                *(CommitOperationDelete(path, is_folder=False) for path in deleted),
+                *(CommitOperationAdd(path, content) for path, content in written.items()),
             ],
             commit_message=message,
             commit_description=f"nonce {nonce}",
@@ -253,9 +284,12 @@ class HubStore:
         )
 
     def _count_refusal(self, error: Exception) -> None:
-        """Raise StoreError if commits are refused again and again as late, although nobody else commits."""
+        """Count a refusal as a conflict although the branch has not moved.
+
+        A few are races. Raises StoreError after MAX_REFUSALS in a row: the token or the branch must be at fault.
+        """
         self._refusals += 1
-        if self._refusals >= REFUSALS:
+        if self._refusals >= MAX_REFUSALS:
             self._refusals = 0
             raise StoreError(
                 f"{self.url}: the Hub refuses every commit as late, although nobody else commits; give the token in "
@@ -265,24 +299,25 @@ class HubStore:
     def _parent_of(self, commit: str) -> str | None:
         """Return the parent of a commit in the mirror, or None if the mirror does not have it."""
         commit_and_parent = itertools.islice(self._mirror.history(commit), 2)
-        return next((known.id for known in commit_and_parent if known.id != commit), None)
+        return next((entry.id for entry in commit_and_parent if entry.id != commit), None)
 
-    def _undo(self, changes: Changes, landed: str) -> None:
-        """Give the files of a commit back what they had before it, because others may rely on that.
+    def _undo(self, changes: Changes, commit: str) -> None:
+        """Restore the contents that the files of a commit had before it.
 
-        The Hub stored it on a newer parent than it named. Files that somebody has changed since are left alone.
+        The Hub stored the commit on a newer parent than it named, so it may have overwritten what others had just written.
+        Files that somebody has changed since are left alone.
         """
-        before = self.snapshot(self._parent_of(landed))
+        before = self.snapshot(self._parent_of(commit))
         for _ in range(UNDO_TRIES):
             now = self.snapshot()
-            ours = [path for path, content in changes.items() if unchanged(now, path, content)]
-            earlier: dict[str, bytes | None] = {}
-            for path in ours:
-                earlier[path] = self.read(path, before.head) if path in before.files else None
-            if all(unchanged(now, path, content) for path, content in earlier.items()):
+            still_ours = [path for path, content in changes.items() if unchanged(now, path, content)]
+            contents_before: dict[str, bytes | None] = {}
+            for path in still_ours:
+                contents_before[path] = self.read(path, before.head) if path in before.files else None
+            if all(unchanged(now, path, content) for path, content in contents_before.items()):
                 return
             try:
-                self.commit(earlier, now.head, f"Undo {landed}, which names an older parent")
+                self.commit(contents_before, now.head, f"Undo {commit}, which names an older parent")
                 return
             except ConflictError:
                 continue
@@ -293,12 +328,15 @@ class HubStore:
             self._fetch(head, since=parent)
             return head
         except StoreUnavailableError:
-            if (now := self.head()) == head:
+            if (current_head := self.head()) == head:
                 raise
-            return now
+            return current_head
 
     def _committed_before_squash(self, changes: Changes, head: str, parent: str) -> bool:
-        """Return whether the history since `parent` was squashed and the files are as these changes make them."""
+        """Return whether the history since `parent` was squashed and the files are as these changes make them.
+
+        Then the commit was made before the squash, which removed its message with the nonce.
+        """
         if any(commit.id == parent for commit in self._mirror.history(head)):
             return False
         snapshot = self.snapshot(head)
@@ -347,9 +385,10 @@ class HubStore:
             if self._mirror.has(head):
                 return
             fetched_lately = time.monotonic() - self._fetched < FRESH_S
-            has_earlier = fetched_lately or (since and self._mirror.has(since))
-            depth = COMMIT_SEARCH_DEPTH if since else 1
-            self._fetch_once(head, None if has_earlier else depth)  # None: all commits since the last one in the mirror
+            if fetched_lately or (since and self._mirror.has(since)):
+                self._fetch_once(head, depth=None)  # all commits since the last one in the mirror
+            else:
+                self._fetch_once(head, depth=COMMIT_SEARCH_DEPTH if since else 1)
 
         self._with_retries(lambda: self._on_mirror(attempt))
 
@@ -406,6 +445,7 @@ class HubStore:
             raise
 
     def _fetch_time(self) -> datetime:
+        """Return the time that the Hub sends with every response, to the second."""
         response = get_session().head(
             f"{self._endpoint}/api/datasets/{self._repo}", headers=self._api._build_hf_headers()
         )
@@ -418,7 +458,9 @@ class HubStore:
 
         Raises StoreUnavailableError if it keeps failing, StoreError if a retry cannot help.
         """
-        outer: float | None = getattr(self._limits, "until", None)  # of the call that contains this one
+        outer: float | None = getattr(
+            self._limits, "until", None
+        )  # the limit of the call that contains this one, if any
         until = outer or time.monotonic() + RETRY_SECONDS
         self._limits.until = until
 
@@ -430,33 +472,36 @@ class HubStore:
                     self.failed_attempts += 1
                 raise
 
-        tries = Retrying(
+        retrying = Retrying(
             stop=lambda state: _give_up(state) or time.monotonic() >= until,
             wait=_wait,
             retry=retry_if_exception(_is_retryable),
             reraise=True,
         )
         try:
-            return tries(attempt)
+            return retrying(attempt)
         except HfHubHTTPError as error:
-            status = error.response.status_code
-            message = f" ({' '.join(error.server_message.split())[:300]})" if error.server_message else ""
-            if _is_retryable(error):
-                raise StoreUnavailableError(
-                    f"{self.url}: the Hub answers {status}{message}; try again later"
-                ) from error
-            advice = "; name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
-            raise StoreError(
-                f"{self.url}: the Hub answers {status}{message}{advice if status in (401, 403, 404) else ''}"
-            ) from error
+            raise self._as_store_error(error) from error
         except (HTTPError, OSError, ValueError, _Interrupted) as error:
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
         finally:
             self._limits.until = outer
 
+    def _as_store_error(self, error: HfHubHTTPError) -> StoreError:
+        """Return the error of an answer as a StoreError, with advice if it is about the token or the dataset's name."""
+        status = error.response.status_code
+        server_message = " ".join(error.server_message.split())[:300] if error.server_message else ""
+        message = f"{self.url}: the Hub answers {status}{f' ({server_message})' if server_message else ''}"
+        if _is_retryable(error):
+            return StoreUnavailableError(f"{message}; try again later")
+        if status in (401, 403, 404):
+            advice = "name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
+            return StoreError(f"{message}; {advice}")
+        return StoreError(message)
+
 
 def _is_retryable(error: BaseException) -> bool:
-    """Return whether a retry may succeed."""
+    """Return whether a retry may succeed: after time-outs, rate limits, server errors, and answers that arrived damaged."""
     if isinstance(error, HfHubHTTPError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
     return isinstance(error, (HTTPError, ValueError, _Interrupted))

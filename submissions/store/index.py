@@ -1,18 +1,22 @@
 """Index the records in small segments, so that all of them can be read quickly.
 
-A segment is a file of JSON lines with one row per record. A row contains the blob id of its record. A record whose blob id
-is in no row is read directly, so readers are correct even if a segment is stale, broken or missing. Each commit rewrites and
-uploads one or two whole segments, so they are kept small: the queue is split by the first two digits of the key, the board
-by benchmark and day. `compacted` merges the segments of past months of the board.
+A segment is a file of JSON lines with one row per record: a `BoardRow` for a result, a `QueueRow` for a request. A row
+contains the blob id of its record. A record whose blob id is in no row is read directly, so readers are correct even if a
+segment is stale, broken or missing. Each commit rewrites and uploads one or two whole segments, so they are kept small: the
+queue is split by the first two digits of the key, the board by benchmark and day. `compacted` merges the segments of past
+months of the board.
+
+Readers (the board, the queue) use `board_reader` and `queue_reader`. Writers add the changes of `with_result` and
+`with_requests` to their commits. The weekly upkeep calls `compacted`, and `reindex` repairs the index with `rebuild_index`.
 """
 
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -25,7 +29,8 @@ from submissions.store.base import Changes, Snapshot, Store, blob_id, transact, 
 log = logging.getLogger(__name__)
 
 BOARD, QUEUE = "index/board/", "index/queue/"
-# A segment of the queue keeps the newest closed requests, and all closed requests young enough to count for a quota.
+# A segment of the queue keeps the newest closed requests, and all closed requests young enough to count for a quota. Closed
+# are those that are finished, failed or quarantined.
 CLOSED_PER_SEGMENT = 2
 KEEP_CLOSED_FOR = timedelta(days=31)
 FORGET_AFTER_ROWS = 1000  # growth of a reader's rows after which it reads all again, to drop rows that left the index
@@ -43,18 +48,25 @@ class Unreadable:
     reason: str
 
 
+class _Entry(NamedTuple, Generic[Row]):
+    """What a reader has of one record: the row, and the blob id of the content that it was made from."""
+
+    blob: str
+    row: Row | Unreadable
+
+
 @dataclass(frozen=True)
 class _ReaderState(Generic[Row]):
-    """The rows that a reader has of the records at a head."""
+    """What a reader has of the records at a head."""
 
     head: str = ""
-    rows: dict[str, tuple[str, Row | Unreadable]] = field(default_factory=dict)  # blob and row by path
-    left_out: dict[str, str] = field(default_factory=dict)  # blob by path, of closed requests that left the index
-    initial_rows: int = 0  # number of rows when all records were last read
+    entries: dict[str, _Entry[Row]] = field(default_factory=dict)  # by path
+    omitted: dict[str, str] = field(default_factory=dict)  # blob by path, of closed requests that the index leaves out
+    initial_rows: int = 0  # number of entries when all records were last read
 
 
 _ROW: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (BoardRow, QueueRow)}
-_ROWS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(list[kind]) for kind in (BoardRow, QueueRow)}  # type: ignore[valid-type]
+_ROWS: dict[Any, TypeAdapter[Any]] = {BoardRow: TypeAdapter(list[BoardRow]), QueueRow: TypeAdapter(list[QueueRow])}
 
 
 def to_lines(rows: Iterable[Row], kind: type[Row]) -> bytes:
@@ -67,14 +79,16 @@ def to_lines(rows: Iterable[Row], kind: type[Row]) -> bytes:
 
 def from_lines(content: bytes, kind: type[Row]) -> list[Row]:
     """Parse a segment. Raises ValueError if the content is not a segment of this kind."""
+    json_array = b"[%s]" % b",".join(content.splitlines())  # one call of the parser for all lines is faster
     try:
-        rows: list[Row] = _ROWS[kind].validate_json(b"[%s]" % b",".join(content.splitlines()))
+        rows: list[Row] = _ROWS[kind].validate_json(json_array)
         return rows
     except ValidationError as error:  # most likely written by another version
         raise ValueError(first_error(error)) from None
 
 
 def _result_row(content: bytes, path: str, blob: str) -> BoardRow:
+    """Return the row of a result's record. Raises ValueError if it is not a result, or that of another path."""
     result = EvalResult.from_json(content)
     if result.path != path:
         raise ValueError(f"belongs at {result.path}")
@@ -82,6 +96,7 @@ def _result_row(content: bytes, path: str, blob: str) -> BoardRow:
 
 
 def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
+    """Return the row of a request's record. Raises ValueError if it is not a request, or that of another path."""
     request = EvalRequest.from_json(content)
     if request.path != path:
         raise ValueError(f"belongs at {request.path}")
@@ -89,7 +104,11 @@ def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
 
 
 class RowReader(Generic[Row]):
-    """Read the rows of one kind of record, and keep them between snapshots by blob id."""
+    """Read the rows of one kind of record.
+
+    Rows are kept from one snapshot to the next, so that only records that were added or changed are read. Threads may share
+    a reader.
+    """
 
     def __init__(
         self,
@@ -98,7 +117,7 @@ class RowReader(Generic[Row]):
         segments: str,
         records: str,
         parse: Callable[[bytes, str, str], Row],
-        segment_that_knows: Callable[[str], str | None] = lambda _: None,
+        omitting_segment: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         """Create a reader.
 
@@ -106,14 +125,15 @@ class RowReader(Generic[Row]):
             segments: The prefix of the paths of segments.
             records: The prefix of the paths of records.
             parse: Makes a row from the content, path and blob id of a record.
-            segment_that_knows: Returns the segment that a record may be left out of on purpose, or None. If the index is
-                read, such a record without a row in its segment is skipped instead of being read directly.
+            omitting_segment: Takes the path of a record. Returns the path of the segment that leaves out such records on
+                purpose when they are old, or None if the record must have a row. If the index is read, a record that its
+                readable segment leaves out is skipped instead of being read directly.
         """
         self._store = store
         self._kind: type[Row] = kind
         self._segments = segments
         self._records = records
-        self._segment_that_knows = segment_that_knows
+        self._omitting_segment = omitting_segment
         self._parse: Callable[[bytes, str, str], Row] = parse
         self._segments_read: set[str] = set()  # blob ids
         self._last: _ReaderState[Row] = _ReaderState()
@@ -126,75 +146,77 @@ class RowReader(Generic[Row]):
             if snapshot.head != last.head:
                 with self._store.session():
                     self._last = last = self._updated(last, snapshot)
-        rows = last.rows.values()
-        unreadable = [row for _, row in rows if isinstance(row, Unreadable)]
-        return [row for _, row in rows if not isinstance(row, Unreadable)], unreadable
+        rows = [entry.row for entry in last.entries.values()]
+        unreadable = [row for row in rows if isinstance(row, Unreadable)]
+        return [row for row in rows if not isinstance(row, Unreadable)], unreadable
 
     def _updated(self, last: "_ReaderState[Row]", snapshot: Snapshot) -> "_ReaderState[Row]":
-        """Return the rows at this snapshot, reusing rows of the last one."""
+        """Return the state at this snapshot, reusing entries of the last one."""
         follows = bool(last.head) and snapshot.since == last.head
-        if len(last.rows) > 2 * last.initial_rows + FORGET_AFTER_ROWS:  # many of them have left the index by now
+        if len(last.entries) > 2 * last.initial_rows + FORGET_AFTER_ROWS:  # many of them have left the index by now
             self._segments_read = set()
             last = _ReaderState()
             follows = False
-        # If the store tells what has changed since the last snapshot, only that is compared, and otherwise every path.
-        rows: dict[str, tuple[str, Row | Unreadable]] = dict(last.rows) if follows else {}
-        left_out = last.left_out if follows else {}
+        # If the store knows what has changed since the last snapshot, only that is compared, and otherwise every path.
+        entries: dict[str, _Entry[Row]] = dict(last.entries) if follows else {}
+        omitted = last.omitted if follows else {}  # not copied, because it may be large; only equal items are set below
         paths = snapshot.changed if follows else snapshot.files
-        new: list[str] = []
+        to_read: list[str] = []
         for path in paths:
             if not (path.startswith(self._records) and path.endswith(".json")):
                 continue
             blob = snapshot.files.get(path)
             if blob is None:  # the record was deleted
-                rows.pop(path, None)
-            elif path in last.rows and last.rows[path][0] == blob:
-                rows[path] = last.rows[path]
-            elif last.left_out.get(path) == blob:
-                left_out[path] = blob
+                entries.pop(path, None)
+            elif path in last.entries and last.entries[path].blob == blob:
+                entries[path] = last.entries[path]
+            elif last.omitted.get(path) == blob:
+                omitted[path] = blob
             else:
-                rows.pop(path, None)
-                new.append(path)
-        found, more_left_out = self._read_new(sorted(new), snapshot)
-        rows |= found
-        return _ReaderState(
-            snapshot.head,
-            rows,
-            {**left_out, **more_left_out} if more_left_out else left_out,
-            last.initial_rows or len(rows),
-        )
+                entries.pop(path, None)
+                to_read.append(path)
+        read, newly_omitted = self._read_new(sorted(to_read), snapshot)
+        entries |= read
+        if newly_omitted:
+            omitted = {**omitted, **newly_omitted}
+        return _ReaderState(snapshot.head, entries, omitted, last.initial_rows or len(entries))
 
-    def _read_new(
-        self, paths: list[str], snapshot: Snapshot
-    ) -> tuple[dict[str, tuple[str, Row | Unreadable]], dict[str, str]]:
-        """Read new records from the index, or directly if it does not have them.
+    def _read_new(self, paths: list[str], snapshot: Snapshot) -> tuple[dict[str, _Entry[Row]], dict[str, str]]:
+        """Read records that the reader does not have yet: a few directly, many from the index as far as it has them.
 
-        Return blob and row by path, and the blobs of records that are left out on purpose by path.
+        Return the entries by path, and the blobs of records that the index leaves out on purpose by path.
         """
-        indexed: dict[tuple[str, str], Row] = {}
-        left_out: dict[str, str] = {}
+        indexed: dict[str, _Entry[Row]] = {}
+        omitted: dict[str, str] = {}
         blobs = {path: snapshot.files[path] for path in paths}
         if len(paths) > READ_DIRECTLY_UP_TO:
-            rows, readable = self._read_segments(snapshot)
-            indexed = {(row.path, row.blob): row for row in rows}
-            named = {row.path for row in rows}  # a row with another blob is stale, so its record is read directly
-            left_out = {
-                path: blob
-                for path, blob in blobs.items()
-                if path not in named and self._segment_that_knows(path) in readable
-            }
-        unknown = [path for path in paths if (path, blobs[path]) not in indexed and path not in left_out]
-        self._store.prefetch(unknown, snapshot)
-        found: dict[str, tuple[str, Row | Unreadable]] = {}
-        for path in paths:
-            if row := indexed.get((path, blobs[path])):
-                found[path] = blobs[path], row
-            elif path not in left_out:
-                found[path] = blobs[path], self._read_record(path, blobs[path], snapshot.head)
-        return found, left_out
+            indexed, omitted = self._look_up(blobs, snapshot)
+        self._store.prefetch([path for path in paths if path not in indexed and path not in omitted], snapshot)
+        entries: dict[str, _Entry[Row]] = {}  # in the order of the paths
+        for path, blob in blobs.items():
+            if path in indexed:
+                entries[path] = indexed[path]
+            elif path not in omitted:
+                entries[path] = _Entry(blob, self._read_record(path, blob, snapshot.head))
+        return entries, omitted
+
+    def _look_up(self, blobs: Mapping[str, str], snapshot: Snapshot) -> tuple[dict[str, _Entry[Row]], dict[str, str]]:
+        """Look for records in the segments that were not read yet. `blobs` are the blob ids of the records by path.
+
+        Return the entries of those that have a row, and the blobs of those that are left out on purpose. A record whose row
+        has another blob id is in neither: the row is stale.
+        """
+        rows, readable_segments = self._read_segments(snapshot)
+        paths_with_row = {row.path for row in rows}
+        indexed = {row.path: _Entry(row.blob, row) for row in rows if blobs.get(row.path) == row.blob}
+        omitted: dict[str, str] = {}
+        for path, blob in blobs.items():
+            if path not in paths_with_row and self._omitting_segment(path) in readable_segments:
+                omitted[path] = blob
+        return indexed, omitted
 
     def _read_segments(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
-        """Return the rows of segments that are new or changed, and the paths of all readable segments."""
+        """Return the rows of segments that were not read in this form yet, and the paths of all readable segments."""
         rows: list[Row] = []
         segments = {path: blob for path, blob in snapshot.files.items() if path.startswith(self._segments)}
         readable = {path for path, blob in segments.items() if blob in self._segments_read}
@@ -202,18 +224,20 @@ class RowReader(Generic[Row]):
         self._store.prefetch(changed, snapshot)
         for path in sorted(changed):
             try:
-                found = from_lines(self._store.read(path, snapshot.head), self._kind)
-                if not found:
-                    # A segment keeps some closed requests. If it is empty, all were cancelled or it is damaged.
-                    continue
-                rows += found
-                self._segments_read.add(segments[path])
-                readable.add(path)
+                rows_of_segment = from_lines(self._store.read(path, snapshot.head), self._kind)
             except ValueError as error:
                 log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
+                continue
+            # A segment always keeps some closed requests. If it is empty, all were cancelled or it is damaged. It does not
+            # count as readable then, so that records without a row are read and not taken for omitted ones.
+            if rows_of_segment:
+                rows += rows_of_segment
+                self._segments_read.add(segments[path])
+                readable.add(path)
         return rows, readable
 
     def _read_record(self, path: str, blob: str, head: str) -> Row | Unreadable:
+        """Return the row of a record that is not in the index."""
         try:
             return self._parse(self._store.read(path, head), path, blob)
         except ValueError as error:
@@ -228,42 +252,53 @@ def board_reader(store: Store) -> RowReader[BoardRow]:
 
 def queue_reader(store: Store) -> RowReader[QueueRow]:
     """Return a reader of open and recent requests. Old closed requests are left out of the index on purpose."""
-    return RowReader(store, QueueRow, QUEUE, "requests/", _request_row, _segment_of_closed)
+    return RowReader(store, QueueRow, QUEUE, "requests/", _request_row, _omitting_segment)
 
 
-def _segment_of_closed(path: str) -> str | None:
-    """Return the segment of a closed request, or None for an open one.
+def _omitting_segment(path: str) -> str | None:
+    """Return the segment that leaves out this request when it is old, or None for an open request, which is always indexed.
 
-    The path is `requests/STATUS/SHARD/KEY.json`, or a shorter one if somebody has put a file elsewhere.
+    `requests/finished/ab/abcd….json` -> `index/queue/a/b.jsonl`. The path is shorter if somebody has put a file elsewhere.
     """
-    _, status, *_, name = (*path.split("/"), "")[:4]
-    closed = status in (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
-    return queue_segment(name) if closed else None
+    folders_and_name = path.split("/")
+    status = folders_and_name[1]
+    if status not in (Status.FINISHED, Status.FAILED, Status.QUARANTINED):
+        return None
+    name = folders_and_name[3] if len(folders_and_name) > 3 else ""
+    return queue_segment(name)
 
 
 def board_segment(row: BoardRow) -> str:
-    """Return the path of the segment that a row of the board belongs to."""
+    """Return the path of the segment that a row of the board belongs to: `index/board/ko-vqa/2026-01/31/0.jsonl`.
+
+    Each day has four segments, by the first digit of the key, so that a day with many results has small ones too.
+    """
     if row.date is None:
         return f"{BOARD}{row.benchmark}/undated.jsonl"
     day = datetime.fromtimestamp(row.date, UTC)
-    return f"{BOARD}{row.benchmark}/{day:%Y-%m/%d}/{int(row.key[0], 16) // 4}.jsonl"
+    quarter = int(row.key[0], 16) // 4  # of the keys: 0 to 3
+    return f"{BOARD}{row.benchmark}/{day:%Y-%m/%d}/{quarter}.jsonl"
 
 
 def queue_segment(key: str) -> str:
-    """Return the path of the segment that a request belongs to."""
+    """Return the path of the segment that a request belongs to: `abcd…` -> `index/queue/a/b.jsonl`.
+
+    `key` may also be the name of its file, or begin with the two digits only.
+    """
     shard = key[:2] if re.match("[0-9a-f]{2}", key) else "00"  # the file may have any name
     return f"{QUEUE}{shard[0]}/{shard[1]}.jsonl"
 
 
 def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes:
-    """Return the changes that add a result: its record and its rewritten segment."""
+    """Return the changes that add a result, or replace it: its record and its rewritten segment."""
     content = result.to_bytes()
     row = board_row(result, result.path, blob_id(content))
     segment = board_segment(row)
     rows: list[BoardRow] = []
     if segment in snapshot.files:
         try:
-            rows = [r for r in from_lines(store.read(segment, snapshot.head), BoardRow) if r.path != row.path]
+            indexed = from_lines(store.read(segment, snapshot.head), BoardRow)
+            rows = [other for other in indexed if other.path != row.path]
         except ValueError as error:
             log.warning("index segment %s is unreadable, writing a new one: %s", segment, error)
     return {result.path: content, segment: to_lines([*rows, row], BoardRow)}
@@ -272,22 +307,22 @@ def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes
 def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
     """Return the changes that move requests from one state to the next: their records and their rewritten segments.
 
-    `rows` are the rows of the whole queue.
+    `rows` are those of the whole queue. A request that is only in `before` is deleted, one that is only in `after` is new.
     """
     changes: dict[str, bytes | None] = {request.path: None for request in before}
-    touched = {request.key for request in before}
-    new: list[QueueRow] = []
+    moved_keys = {request.key for request in before}
+    new_rows: list[QueueRow] = []
     for request in after:
         content = request.to_bytes()
-        changes[request.path] = content
-        touched.add(request.key)
-        new.append(queue_row(request, blob_id(content)))
-    shards = {key[:2] for key in touched}
+        changes[request.path] = content  # also replaces the deletion above if the path stays the same
+        moved_keys.add(request.key)
+        new_rows.append(queue_row(request, blob_id(content)))
+    shards = {key[:2] for key in moved_keys}
     segments: dict[str, list[QueueRow]] = {queue_segment(shard): [] for shard in shards}
-    kept_rows = [row for row in rows if row.key[:2] in shards and row.key not in touched]
-    for row in (*kept_rows, *new):
+    other_rows = [row for row in rows if row.key[:2] in shards and row.key not in moved_keys]
+    for row in (*other_rows, *new_rows):
         segments[queue_segment(row.key)].append(row)
-    return changes | {path: to_lines(_recent(kept), QueueRow) for path, kept in segments.items()}
+    return changes | {path: to_lines(_recent(in_segment), QueueRow) for path, in_segment in segments.items()}
 
 
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
@@ -308,7 +343,7 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
     for path in snapshot.files:
         if path.startswith(BOARD) and (month := _month(path)):
             months.setdefault(month, []).append(path)
-    newest: dict[str, str] = {}  # month by benchmark, which may still get rows
+    newest: dict[str, str] = {}  # the month of each benchmark that may still get rows
     for month in sorted(months):
         benchmark = month.rpartition("/")[0]
         newest[benchmark] = month
@@ -322,24 +357,27 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
         except ValueError as error:
             log.warning("not merging the index segments of %s, one is unreadable: %s", month, error)
             continue
-        changes |= dict.fromkeys(paths)
+        changes |= dict.fromkeys(paths)  # None: they are deleted
         changes[f"{month}.jsonl"] = to_lines({row.path: row for row in rows}.values(), BoardRow)
     return changes
 
 
 def _month(path: str) -> str | None:
-    """Return the prefix of a segment's month, such as `index/board/ko-vqa/2026-01`, or None if it has no month."""
-    found = re.match(r"[^/]+/[^/]+/[^/]+/\d{4}-\d\d", path)
-    return found[0] if found else None
+    """Return the prefix of a segment's month, or None if it has no month.
+
+    `index/board/ko-vqa/2026-01/31/0.jsonl` and the merged `index/board/ko-vqa/2026-01.jsonl` -> `index/board/ko-vqa/2026-01`
+    """
+    month = re.match(r"[^/]+/[^/]+/[^/]+/\d{4}-\d\d", path)
+    return month[0] if month else None
 
 
 def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadable]]:
     """Return the changes that rebuild every segment from the records, and the unreadable records."""
     # Without the index, the readers read every record.
     records = {path: blob for path, blob in snapshot.files.items() if not path.startswith("index/")}
-    bare = Snapshot(snapshot.head, records)
-    results, broken_results = board_reader(store).read(bare)
-    requests, broken_requests = queue_reader(store).read(bare)
+    without_index = Snapshot(snapshot.head, records)
+    results, broken_results = board_reader(store).read(without_index)
+    requests, broken_requests = queue_reader(store).read(without_index)
     on_board: dict[str, list[BoardRow]] = {}
     in_queue: dict[str, list[QueueRow]] = {}
     for result in results:
@@ -350,12 +388,15 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
     merged = {_month(path) for path in snapshot.files if path == f"{_month(path)}.jsonl"}
     for path in [path for path in on_board if _month(path) in merged]:
         on_board.setdefault(f"{_month(path)}.jsonl", []).extend(on_board.pop(path))
-    wanted = {path: to_lines(rows, BoardRow) for path, rows in on_board.items()}
-    wanted |= {path: to_lines(_recent(rows), QueueRow) for path, rows in in_queue.items()}
-    # A segment of the queue stays, but empty, after its last request was deleted.
-    wanted |= {p: b"" for p in snapshot.files if p.startswith(QUEUE) and p.endswith(".jsonl") and p not in wanted}
-    changes: dict[str, bytes | None] = {p: None for p in snapshot.files if p.startswith("index/") and p not in wanted}
-    changes |= {p: c for p, c in wanted.items() if not unchanged(snapshot, p, c)}
+    segments = {path: to_lines(rows, BoardRow) for path, rows in on_board.items()}
+    segments |= {path: to_lines(_recent(rows), QueueRow) for path, rows in in_queue.items()}
+    changes: dict[str, bytes | None] = {}
+    for path in snapshot.files:
+        if path.startswith(QUEUE) and path.endswith(".jsonl"):
+            segments.setdefault(path, b"")  # it stays, but empty, after its last request was deleted
+        elif path.startswith("index/") and path not in segments:
+            changes[path] = None
+    changes |= {path: content for path, content in segments.items() if not unchanged(snapshot, path, content)}
     return changes, broken_results + broken_requests
 
 
@@ -371,9 +412,9 @@ def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
     for start in range(0, len(paths), SEGMENTS_PER_COMMIT):
         group = paths[start : start + SEGMENTS_PER_COMMIT]
 
-        def still_wrong(now: Snapshot, group: list[str] = group) -> tuple[Changes, str, None]:
-            same = {path: changes[path] for path in group if now.files.get(path) == snapshot.files.get(path)}
-            return same, "Rebuild the index", None
+        def rewrite_group(now: Snapshot, group: list[str] = group) -> tuple[Changes, str, None]:
+            untouched = [path for path in group if now.files.get(path) == snapshot.files.get(path)]
+            return {path: changes[path] for path in untouched}, "Rebuild the index", None
 
-        transact(store, still_wrong)
+        transact(store, rewrite_group)
     return len(changes), broken
