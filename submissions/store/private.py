@@ -2,6 +2,9 @@
 
 The address is a local folder, a Storage Bucket of the Hub (https://huggingface.co/docs/hub/storage-buckets), or any other
 file system that fsspec supports. Files are written whole. If two writers write the same file, the last one wins.
+
+Each operation passes three layers, from the outside in: `_run` records in `health` whether it succeeded, `_with_retries`
+repeats it within a deadline and raises StoreErrors, and `_classify_errors` decides which errors may be temporary.
 """
 
 import logging
@@ -35,12 +38,13 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
-Access = Literal["read", "written"]
-TRIES = 4
+Access = Literal["read", "written"]  # the kind of an operation, as log messages name it
+TRIES = 4  # of an operation of a remote store; a local one is tried once
 # Deadlines of a remote store in seconds, for all tries together. hf_xet has none of its own.
 SMALL_FILE_S = 45.0  # for a record, a listing or a deletion
 READ_S = 300.0  # for a file of any size
 PROBE = "probe"  # file that is written to find out whether the store can be written again
+_PARTIAL = ".partial"  # suffix of unfinished files in a local folder
 LEFTOVER_S = 86_400.0  # age in seconds at which an unfinished file counts as left over from a killed writer
 
 
@@ -48,7 +52,7 @@ LEFTOVER_S = 86_400.0  # age in seconds at which an unfinished file counts as le
 class Health:
     """Since when a private store cannot be read or written. All stores of a process with one address share it."""
 
-    since: dict[Access, datetime] = field(default_factory=dict)
+    since: dict[Access, datetime] = field(default_factory=dict)  # the first failure of each access that fails now
 
     @property
     def failing_since(self) -> datetime | None:
@@ -67,7 +71,7 @@ class Health:
 
 @cache
 def health_of(url: str, endpoint: str) -> Health:
-    """Return what this process knows about the store at an address."""
+    """Return the health of the store at an address. It is cached, so that all stores of a process share it."""
     return Health()
 
 
@@ -80,7 +84,7 @@ class PrivateStore:
         self._api = HubApi(read_token)
         self._options: dict[str, Any] = {}
         if url.startswith("hf://"):
-            self._options = {"endpoint": self._api.endpoint, "token": False}
+            self._options = {"endpoint": self._api.endpoint, "token": False}  # `_uncached` adds the current token
             disable_progress_bars()  # otherwise each heartbeat shows one
         try:
             self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **self._options)
@@ -118,9 +122,11 @@ class PrivateStore:
         """Write a file. Raises StoreUnavailableError if a later attempt may succeed, StoreError if not."""
         try:
             if self._local:
-                self._retry(lambda: _write_locally(Path(self._at(path)), content), "written")
+                self._run(lambda: _write_locally(Path(self._absolute(path)), content), "written")
             else:
-                self._retry(lambda: self._uncached().pipe_file(self._at(path), content), "written", _write_s(content))
+                self._run(
+                    lambda: self._uncached().pipe_file(self._absolute(path), content), "written", _write_s(content)
+                )
         except (FileExistsError, FileNotFoundError) as error:  # a file in the place of a folder, or a deleted bucket
             raise StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}") from error
 
@@ -132,10 +138,10 @@ class PrivateStore:
         """
         try:
             if self._local:
-                self._retry(lambda: _write_locally(Path(self._at(path)), content, replace=False), "written")
+                self._run(lambda: _write_locally(Path(self._absolute(path)), content, replace=False), "written")
             else:
-                self._retry(
-                    lambda: self._uncached().pipe_file(self._at(path), content, mode="create"),
+                self._run(
+                    lambda: self._uncached().pipe_file(self._absolute(path), content, mode="create"),
                     "written",
                     _write_s(content),
                 )
@@ -148,20 +154,20 @@ class PrivateStore:
 
         def attempt() -> None:
             files = self._uncached()
-            if files.exists(self._at(path)):
-                files.rm(self._at(path))
+            if files.exists(self._absolute(path)):
+                files.rm(self._absolute(path))
 
         with suppress(FileNotFoundError):
-            self._retry(attempt, "written")
+            self._run(attempt, "written")
 
     def paths(self, folder: str) -> list[str]:
-        """Return the sorted paths of all files below a folder."""
+        """Return the sorted paths of all files below a folder, relative to the store."""
         try:
-            found: list[str] = self._retry(lambda: self._uncached().find(self._at(folder)))
+            found: list[str] = self._run(lambda: self._uncached().find(self._absolute(folder)))
         except FileNotFoundError:
             return []
-        prefix = len(self._root) + 1
-        return sorted(path[prefix:] for path in found if not path.endswith(_PARTIAL))
+        prefix_length = len(self._root) + 1  # with the slash
+        return sorted(path[prefix_length:] for path in found if not path.endswith(_PARTIAL))
 
     def remove_leftovers(self) -> None:
         """Delete unfinished files of killed writers that are a day old. Only a local folder can have such files."""
@@ -176,16 +182,17 @@ class PrivateStore:
         if not self.url.startswith(BUCKETS):
             return True  # folders are private, and buckets of other services are private by default
         bucket = "/".join(self.url.removeprefix(BUCKETS).split("/")[:2])
-        return bool(self._retry(lambda: self._api.bucket_info(bucket)).private)
+        return bool(self._run(lambda: self._api.bucket_info(bucket)).private)
 
     def _read(self, path: str, seconds: float) -> bytes:
         """Return the content of a file. Raises FileNotFoundError if it does not exist."""
-        return self._retry(lambda: bytes(self._uncached().cat_file(self._at(path))), seconds=seconds)
+        return self._run(lambda: bytes(self._uncached().cat_file(self._absolute(path))), seconds=seconds)
 
     def _uncached(self) -> Any:
         """Return the file system without cached listings, because other processes write to it too.
 
-        That of the Hub is made for each call: its listings must not be read and changed by several threads at once.
+        That of the Hub is made for each call: its listings must not be read and changed by several threads at once, and the
+        token may have changed.
         """
         if not isinstance(self._files, HfFileSystem):
             self._files.invalidate_cache()
@@ -194,19 +201,21 @@ class PrivateStore:
         files._api = self._api
         return files
 
-    def _at(self, path: str) -> str:
+    def _absolute(self, path: str) -> str:
+        """Return a path of this store as its file system names it."""
         return f"{self._root}/{path}"
 
-    def _retry(self, work: Callable[[], T], access: Access = "read", seconds: float | None = None) -> T:
-        """Run `work`, repeat it after temporary errors, and record in `health` whether it succeeded.
+    def _run(self, work: Callable[[], T], access: Access = "read", seconds: float | None = None) -> T:
+        """Return `work()`, repeated after temporary errors, and record in `health` whether it succeeded.
 
-        For a remote store all of this takes `seconds` at most, by default SMALL_FILE_S.
+        For a remote store all tries together take `seconds` at most, by default SMALL_FILE_S. That a file is missing or
+        exists already is an answer of a healthy store.
 
         Raises FileNotFoundError and FileExistsError unchanged, StoreUnavailableError if temporary errors persist or the
         time is over, and StoreError for any other error.
         """
         try:
-            result = self._within_deadline(work, SMALL_FILE_S if seconds is None else seconds)
+            result = self._with_retries(work, SMALL_FILE_S if seconds is None else seconds)
         except (FileNotFoundError, FileExistsError):
             self.health.record(access, None, self.url)
             raise
@@ -216,8 +225,8 @@ class PrivateStore:
         self.health.record(access, None, self.url)
         return result
 
-    def _within_deadline(self, work: Callable[[], T], seconds: float) -> T:
-        """Run `work` for `_retry`, and raise its errors as StoreErrors, except those of missing and existing files."""
+    def _with_retries(self, work: Callable[[], T], seconds: float) -> T:
+        """Return `work()`, repeated after temporary errors, and raise its errors as `_run` says."""
         retrying = Retrying(
             stop=stop_after_attempt(1 if self._local else TRIES),
             wait=wait_random_exponential(multiplier=0.5, max=10),
@@ -245,11 +254,8 @@ class PrivateStore:
 
 
 def _write_s(content: bytes) -> float:
-    """Return the seconds that writing a file may take."""
+    """Return the seconds that writing a file to a remote store may take."""
     return SMALL_FILE_S + len(content) / UPLOAD_BYTES_PER_S
-
-
-_PARTIAL = ".partial"
 
 
 class _TransientError(Exception):
@@ -265,7 +271,7 @@ def _classify_errors(work: Callable[[], T]) -> T:
         return work()
     except HfHubHTTPError as error:
         status = error.response.status_code
-        is_bucket_missing = error.response.headers.get("X-Error-Code", "").startswith("Repo")
+        is_bucket_missing = error.response.headers.get("X-Error-Code", "").startswith("Repo")  # RepoNotFound
         if status == 404 and not is_bucket_missing:
             raise FileNotFoundError from error
         if status in (408, 425, 429) or status >= 500:
@@ -276,6 +282,7 @@ def _classify_errors(work: Callable[[], T]) -> T:
     except OSError as error:
         if error.errno and error.errno not in TRANSIENT_ERRNOS:
             raise
+        # Without an errno it comes from a client library, most likely after a lost connection.
         raise _TransientError(error.strerror or str(error)) from error
     except KeyError as error:  # HfFileSystem, if a folder vanishes while it is listed
         raise _TransientError(f"{error} changed while it was read") from error
@@ -284,7 +291,10 @@ def _classify_errors(work: Callable[[], T]) -> T:
 
 
 def _write_locally(path: Path, content: bytes, *, replace: bool = True) -> None:
-    """Write a file atomically: after a kill or with a full disk, it has either the old or the new content."""
+    """Write a file atomically: after a kill or with a full disk, it has either the old or the new content.
+
+    Raises FileExistsError if the file exists and `replace` is False.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=_PARTIAL, delete=False) as file:
         try:
@@ -294,6 +304,6 @@ def _write_locally(path: Path, content: bytes, *, replace: bool = True) -> None:
             if replace:
                 Path(file.name).replace(path)
             else:
-                os.link(file.name, path)
+                os.link(file.name, path)  # unlike a rename it fails if the path exists
         finally:
             Path(file.name).unlink(missing_ok=True)
