@@ -2,7 +2,7 @@
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.unseen import MIN_MODELS, RankChange
+from leaderboard.data.unseen import MIN_MODELS, UnseenChange
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
@@ -12,7 +12,7 @@ MAX_ROWS = 100  # of each pair of sets; the file has all
 
 
 def unseen(board: LiveBoard, here: Location, version: str) -> str:
-    pairs: dict[tuple[str, str], list[RankChange]] = {}  # by the unseen and the public benchmark
+    pairs: dict[tuple[str, str], list[UnseenChange]] = {}  # by the unseen and the public benchmark
     for change in board.view().unseen:
         pairs.setdefault((change.unseen, change.public), []).append(change)
     return render_page(
