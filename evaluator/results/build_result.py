@@ -294,8 +294,9 @@ def _sets_precision(api: ApiOptions) -> bool:
 def _inputs(answers: Sequence[Answer]) -> Inputs:
     """Return how images and pages were presented to the model."""
     visual_tokens = [answer.visual_tokens for answer in answers if answer.visual_tokens is not None]
+    visual_tokens_mean = round(sum(visual_tokens) / len(visual_tokens), 1) if visual_tokens else None
     return Inputs(
-        visual_tokens_mean=round(sum(visual_tokens) / len(visual_tokens), 1) if visual_tokens else None,
+        visual_tokens_mean=visual_tokens_mean,
         resized=sum(answer.resize is not None and answer.resize < 1 for answer in answers),
         windowed=sum(answer.windows is not None for answer in answers),
     )

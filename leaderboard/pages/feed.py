@@ -41,6 +41,8 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
     moments = {ranked.row.key: datetime.fromtimestamp(ranked.row.date or 0.0, UTC) for ranked in rows}
     times = [*moments.values(), *(erratum.since for erratum in errata)]
     newest = max(times, default=datetime.fromtimestamp(0, UTC))
+    ids = {ranked.row.key: UUID(hex=ranked.row.key).urn for ranked in rows}
+    errata_with_ids = [(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata[-MAX_ERRATA:]]
     return render(
         "feed.xml",
         here.language,
@@ -50,8 +52,8 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         rows=rows,
         updated=newest.isoformat(),
         moments={key: moment.isoformat() for key, moment in moments.items()},
-        ids={ranked.row.key: UUID(hex=ranked.row.key).urn for ranked in rows},
-        errata=[(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata[-MAX_ERRATA:]],
+        ids=ids,
+        errata=errata_with_ids,
     ).encode()
 
 

@@ -58,12 +58,13 @@ def request(board: LiveBoard, here: Location, version: str) -> str | None:
 
 def _progress(board: LiveBoard, view: View) -> dict[str, Any]:
     """Return what the templates need to describe the state of a request."""
+    progress = {key: lease.progress for key, lease in board.workers.leases.items() if lease.progress}
     return {
         "failures": {code.value: message for code, message in FAILURES.items()},
         "infrastructure_failures": {code.value for code in FAILURES if code.is_infrastructure},
         "result_paths": view.paths,
         "waits": waits(view.queue, datetime.now(UTC)),
-        "progress": {key: lease.progress for key, lease in board.workers.leases.items() if lease.progress},
+        "progress": progress,
         "last_heartbeat_of_silent": board.workers.silent_since,
         "pauses": board.workers.pauses,
         "no_worker_since": board.workers.unattended_since,
