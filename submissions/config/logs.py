@@ -20,6 +20,9 @@ from submissions.texts.printable import printable
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
 # Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header.
 TOKEN_PATTERN = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")
+# The credentials of a header with any scheme in any case, also as a dict shows it: "authorization: basic a2ltOnB3",
+# "{b'Authorization': b'Token …'}". Group 1 is what stays.
+AUTHORIZATION_PATTERN = re.compile(r"(authorization['\"]?\s*[:=,]\s*b?['\"]?[\w-]+ )[^\r\n'\"]+", re.IGNORECASE)
 PASSWORD_PATTERN = re.compile(r"(?<=://)[^/@\s]+(?=@)")  # "user:password" in https://user:password@example.org
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
@@ -85,6 +88,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for hidden in sorted(_hidden_texts, key=len, reverse=True):
         text = text.replace(hidden, "[private]")
     text = PASSWORD_PATTERN.sub("[secret]", text)
+    text = AUTHORIZATION_PATTERN.sub(r"\1[secret]", text)
     return TOKEN_PATTERN.sub("[secret]", text)
 
 

@@ -253,18 +253,21 @@ def _check_name(name: Any) -> None:
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """Return a sandboxed Jinja environment with the functions and filters that transformers gives to chat templates."""
+    """Return a sandboxed Jinja environment with the functions and filters that transformers gives to chat templates.
+
+    Their arguments have the names that transformers gives them, because a template may use the names.
+    """
 
     def raise_exception(message: str) -> None:
         raise jinja2.exceptions.TemplateError(message)
 
     def tojson(
-        value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: bool = False
+        x: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: bool = False
     ) -> str:
-        return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+        return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
-    def strftime_now(form: str) -> str:
-        return FIXED_DATE.strftime(form)
+    def strftime_now(format: str) -> str:  # the name in transformers
+        return FIXED_DATE.strftime(format)
 
     env = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationTag, "jinja2.ext.loopcontrols"]

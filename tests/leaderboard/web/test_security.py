@@ -331,6 +331,23 @@ def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         assert secret not in text
 
 
+@pytest.mark.parametrize(
+    ("message", "redacted"),
+    [
+        ("Authorization: bearer abcd1234", "Authorization: bearer [secret]"),
+        (
+            "{'authorization': 'basic a2ltOnB3', 'accept': '*/*'}",
+            "{'authorization': 'basic [secret]', 'accept': '*/*'}",
+        ),
+        ("[(b'Authorization', b'Token abc')]", "[(b'Authorization', b'Token [secret]')]"),
+        ("PROXY-AUTHORIZATION: Negotiate YIIJ==", "PROXY-AUTHORIZATION: Negotiate [secret]"),
+        ("a basic evaluation of a bearer", "a basic evaluation of a bearer"),
+    ],
+)
+def test_redact_finds_credentials_of_headers_in_any_case(message: str, redacted: str) -> None:
+    assert redact(message) == redacted
+
+
 def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_LOG", "json")
     monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-토큰')

@@ -44,6 +44,25 @@ def test_render_blocks_sandbox_escape(template: str, renderer: Renderers) -> Non
     assert not any(word in output for word in ("root:", "PATH", "<class", "uid=", "builtins"))
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ tojson | default('') }}{{ messages | tojson(indent=1, sort_keys=true) }}",
+        "{% filter tojson(ensure_ascii=true) %}표{% endfilter %}",
+        "{{ dict(a=1) | tojson }}{{ dict.fromkeys(['a'], 2) }}",
+        "{% set n = namespace(count=1) %}{% set n.count = 2 %}{{ n.count }}",
+        "{{ strftime_now(format='%%') }}",
+        "{% if false %}{{ raise_exception(message='no') }}{% endif %}",
+        "{% for m in messages %}{% if loop.first %}{% break %}{% endif %}{% endfor %}-",
+    ],
+)
+def test_render_has_the_functions_of_transformers(template: str, renderer: Renderers) -> None:
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    (expected,), _ = render_jinja_template([CONVERSATION], chat_template=template)
+    assert renderer(template).render([CONVERSATION]) == [expected]
+
+
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("template", "message"),
