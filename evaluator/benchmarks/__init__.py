@@ -1,4 +1,4 @@
-"""One file a benchmark; long rules in `scoring` (number words: `numerals`; widths, signs and units: `quantities`).
+"""One file a benchmark; long rules in `scoring` (삼만: `number_words`; 3만, signs, units: `quantities`).
 
 Go there to change prompts, metrics, scoring. To add one, put its file in this folder and its name in `NAMES`.
 """

@@ -61,7 +61,7 @@ from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.config.server_command import program_of
 from submissions.hub_models.reasoning import EFFORT_PARAMETER
 from submissions.records.options import EFFORTS
-from submissions.store.retry_wait import wait_retry_after
+from submissions.store.retry_after import wait_retry_after
 from submissions.texts.failure_codes import FailureCode
 
 ATTEMPTS = 8  # for each question

@@ -195,7 +195,8 @@ def _public(model: _Model) -> str:
     return model.repository.revision[:8]
 
 
-def _base(model: _Model) -> str:
+def _adapter(model: _Model) -> str:
+    """Return the base model of an adapter, whose kind and rank are checked. `open_repository` has read the base."""
     repository = model.repository
     base = model.repository.base
     if base is None:
@@ -454,7 +455,7 @@ def _check_auto_maps(repository: Repository, *, may_run_code: bool) -> None:
 MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
     CheckName.ID: _id,
     CheckName.PUBLIC: _public,
-    CheckName.BASE: _base,
+    CheckName.BASE: _adapter,
     CheckName.LICENSE: _license,
     CheckName.WEIGHTS: _weights,
     CheckName.SIZE: _size,

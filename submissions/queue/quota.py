@@ -7,6 +7,9 @@ from datetime import datetime, timedelta
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import EvalRequest
 
+# Evaluations of a benchmark that the setting `quota` does not name (submissions/config/settings.py, with the window).
+DEFAULT_QUOTA = 1
+
 
 @dataclass(frozen=True)
 class Submitter:
@@ -53,7 +56,7 @@ class Quota:
 
     def limit(self, benchmark: str) -> int:
         """Return the number of evaluations of a benchmark that are allowed within the window."""
-        return self.limits.get(benchmark, 1)
+        return self.limits.get(benchmark, DEFAULT_QUOTA)
 
     def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
         """Return when the requests that count against the quota were submitted, oldest first."""

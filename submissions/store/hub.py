@@ -42,7 +42,7 @@ from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snaps
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
-from submissions.store.retry_wait import wait_retry_after
+from submissions.store.retry_after import wait_retry_after
 from submissions.texts.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 
 log = logging.getLogger(__name__)

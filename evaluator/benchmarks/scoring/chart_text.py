@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 from evaluator.benchmarks.scoring.names import COUNTRIES, MONTHS, SPELLINGS, one_form
-from evaluator.benchmarks.scoring.numerals import in_digits
+from evaluator.benchmarks.scoring.number_words import in_digits
 
 MAX_ROWS = 4  # rows whose values a response may give, the answer's included; with more it is a table
 MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer

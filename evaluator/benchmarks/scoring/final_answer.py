@@ -21,7 +21,7 @@ from typing import NamedTuple
 from evaluator.benchmarks.scoring.asides import gives_value_and_more
 from evaluator.benchmarks.scoring.contradictions import ASKS_YEAR, is_unsure, means_another, swapped_share
 from evaluator.benchmarks.scoring.named_values import gives_name, name_beside_value
-from evaluator.benchmarks.scoring.numerals import factor_of
+from evaluator.benchmarks.scoring.number_words import factor_of
 from evaluator.benchmarks.scoring.quantities import RATIO, Mention, Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import (
     digits,

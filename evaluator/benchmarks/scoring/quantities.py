@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.numerals import MULTIPLIERS, MYRIADS, in_digits
+from evaluator.benchmarks.scoring.number_words import MULTIPLIERS, MYRIADS, in_digits
 from evaluator.core.data_types import MAX_ANSWER
 
 

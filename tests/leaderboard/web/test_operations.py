@@ -20,7 +20,7 @@ from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import UPKEEP, tidy_if_due
 from submissions.records.worker import Pause, Upkeep
-from submissions.store import retry_wait as backoff
+from submissions.store import retry_after as backoff
 from submissions.store.base import Store
 from submissions.store.hub import TRIES
 from submissions.store.open import open_store

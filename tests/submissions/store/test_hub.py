@@ -21,7 +21,7 @@ from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.store import hub as hub_store
-from submissions.store import retry_wait as backoff
+from submissions.store import retry_after as backoff
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.errors import StoreError, StoreUnavailableError
