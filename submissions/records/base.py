@@ -20,12 +20,14 @@ MODEL_ID = f"{OWNER}/{OWNER}"
 
 
 def _utc(value: datetime) -> datetime:
+    """Return a time in UTC. Raises ValueError if it has no time zone."""
     if value.tzinfo is None:
         raise ValueError("a time needs a time zone")
     return value.astimezone(UTC)
 
 
-def _shown(value: str) -> str:
+def _printable(value: str) -> str:
+    """Return a text. Raises ValueError if it has control characters or others that cannot be shown."""
     if not value.isprintable():
         raise ValueError("it is public, and it has characters that cannot be shown")
     return value
@@ -38,7 +40,7 @@ Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # sha256
 Label = Annotated[str, Field(max_length=200)]  # untrusted text, such as a name; must be escaped when shown
-PublicText = Annotated[Label, AfterValidator(_shown)]  # written by the operator
+PublicText = Annotated[Label, AfterValidator(_printable)]  # written by the operator
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # percent; negative below chance
 MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,59}$")]
@@ -136,10 +138,12 @@ def first_error(error: ValidationError) -> str:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError if a key appears twice: programs disagree on which of them counts."""
     if len(record := dict(pairs)) < len(pairs):
         raise ValueError("a key appears twice")
     return record
 
 
 def _no_constant(name: str) -> Any:
+    """Raise ValueError for NaN, Infinity and -Infinity, which json.loads accepts although they are not JSON."""
     raise ValueError(f"{name} is not a number")

@@ -42,9 +42,7 @@ class Erratum(Record):
     since: Time
     version: Label  # of the benchmark, since this erratum
     rescored: int = Field(default=0, ge=0)  # results that were scored again
-    not_rescored: int = Field(
-        default=0, ge=0
-    )  # results that belong to an earlier version, mostly without stored answers
+    not_rescored: int = Field(default=0, ge=0)  # results of an earlier version, mostly without stored answers
     moved: list[Moved] = Field(default_factory=list)
 
     @property
@@ -57,15 +55,15 @@ class Erratum(Record):
 
 
 def version_with(version: str, errata: int) -> str:
-    """Return the version of a benchmark whose set has so many errata, such as `3+2`."""
+    """Return the version of a benchmark whose set has this many errata: ("3", 2) -> "3+2", ("3", 0) -> "3"."""
     return f"{version}{MARK}{errata}" if errata else version
 
 
 def version_without(version: str) -> str:
-    """Return the version of the prompt and the scoring rule, without the errata of the set."""
+    """Return the version of the prompt and the scoring rule, without the errata of the set: "3+2" -> "3"."""
     return version.partition(MARK)[0]
 
 
 def errata_in(version: str) -> int:
-    """Return how many errata a version counts. Raises ValueError if it is not such a version."""
+    """Return how many errata a version counts: "3+2" -> 2, "3" -> 0. Raises ValueError if it is not such a version."""
     return int(version.partition(MARK)[2] or 0)

@@ -1,4 +1,8 @@
-"""Define flat rows that summarise results and requests, for the board and the queue view."""
+"""Define flat rows that summarise results and requests, for the board and the queue view.
+
+The index stores them in segments (`submissions.store.index`), so the names and types of their fields are part of the format
+of the store.
+"""
 
 import json
 from dataclasses import fields
@@ -27,8 +31,9 @@ Breakdown = dict[str, dict[str, BucketScore]]  # by axis and bucket
 
 @lru_cache(maxsize=1000)
 def _unpack(packed: bytes) -> Breakdown:
+    """Return the breakdown that `_pack` has packed: {"kind":{"chart":[40.0,9]}} is 40 % on the 9 items of kind chart."""
     axes: dict[str, dict[str, list[Any]]] = json.loads(packed)
-    return {axis: {name: BucketScore(*part) for name, part in buckets.items()} for axis, buckets in axes.items()}
+    return {axis: {name: BucketScore(*pair) for name, pair in buckets.items()} for axis, buckets in axes.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -57,9 +62,7 @@ class BoardRow:
     headline: str  # the metric that ranks the row
     metrics: Scores = NO_SCORES  # in percent
     intervals: Intervals = NO_INTERVALS  # 95 %, in percent
-    latency_ms: float | None = (
-        None  # of verified results: the median if questions were asked one at a time, else the mean
-    )
+    latency_ms: float | None = None  # of verified results, see `_typical_ms`
     hardware: Label | None = None
     gpu_memory_gb: float | None = None  # peak for one question at a time, see Latency
     date: float | None = None
@@ -204,16 +207,19 @@ def _tokens_per_answer(result: EvalResult) -> float | None:
 def _pack(result: EvalResult) -> bytes:
     """Return the breakdown of the headline as compact JSON."""
     headline = result.headline
-    parts: dict[str, dict[str, tuple[float | None, int | None]]] = {}
+    axes: dict[str, dict[str, tuple[float | None, int | None]]] = {}
     for axis, buckets in result.breakdown.items():
+        # Buckets without any score are counts of answers. Buckets that have only other metrics are left out.
         shown = {name: bucket for name, bucket in buckets.items() if headline in bucket.scores or not bucket.scores}
-        parts[axis] = {name: (bucket.scores.get(headline), bucket.n) for name, bucket in shown.items()}
-    return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode()
+        axes[axis] = {name: (bucket.scores.get(headline), bucket.n) for name, bucket in shown.items()}
+    return json.dumps(axes, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _typical_ms(latency: Latency) -> float:
     """Return the median if questions were asked one at a time, else the mean."""
-    return latency.mean_ms if latency.protocol != SINGLE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
+    if latency.protocol == SINGLE_PROTOCOL and latency.p50_ms is not None:
+        return latency.p50_ms
+    return latency.mean_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))

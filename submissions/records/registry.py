@@ -68,7 +68,10 @@ class Registry:
     isolate: Callable[[Sequence[str], Mapping[str, str]], list[str]] = lambda command, _: list(command)
 
     def engine_for(self, class_names: Iterable[str]) -> str:
-        """Return the name of the engine for a model whose config lists these classes, or the chat engine if none claims them."""
+        """Return the name of the engine whose `class_name_parts` occur in one of these class names, or the chat engine.
+
+        `class_names` are the `architectures` of a model's config: ["BertForQuestionAnswering"] -> "extractive".
+        """
         for name, engine in self.engines.items():
             if any(part in class_name for part in engine.class_name_parts for class_name in class_names):
                 return name

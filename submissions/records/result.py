@@ -38,9 +38,8 @@ class Generation(Record):
     decoding: Decoding = "greedy"
     max_answer_tokens: int = Field(ge=1)
     max_reasoning_tokens: int | None = Field(default=None, ge=0)  # None: the model does not reason
-    dropped: list[Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]] = Field(
-        default_factory=list
-    )  # settings of the model's generation config that were not applied
+    # Settings of the model's generation config that were not applied, such as repetition_penalty.
+    dropped: list[Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]] = Field(default_factory=list)
 
 
 class Reasoning(Record):
@@ -68,9 +67,9 @@ class Cost(Record):
 class ResultConfig(Record):
     """The model that was evaluated, and the options it was run with."""
 
-    model_name: Label
-    model_sha: Sha | None
-    model_dtype: Precision | None
+    model_name: Label  # OWNER/NAME, or the name at the source of a reported number
+    model_sha: Sha | None  # the evaluated revision
+    model_dtype: Precision | None  # called precision everywhere else; lm-eval's readers expect this name
     model_type: Label | None = None
     shown: Architecture | None = None  # types and sizes of its parts, as its configuration shows
     organisation: Label | None = None
@@ -158,7 +157,8 @@ class Inputs(Record):
 class BatchInvariance(Record):
     """How many answers and scores changed when `n` questions were asked again one at a time.
 
-    The number of scores is not published if it would tell which of two answers are right. If too many scores change, all questions are asked again in smaller batches, finally one at a time.
+    The number of scores is not published if it would reveal which of two answers are right. If too many scores change, all
+    questions are asked again in smaller batches, finally one at a time.
     """
 
     n: int = Field(ge=1)
@@ -192,7 +192,7 @@ class PairedScores(Record):
 
 
 class Provenance(Record):
-    """The origin of a result: evaluated here (verified), or published elsewhere (reported)."""
+    """The origin of a result: evaluated by this installation (verified), or published elsewhere (reported)."""
 
     kind: ResultKind
     source: Label | None = None  # where a reported number was published
@@ -218,18 +218,18 @@ class EvalResult(Record):
     schema_version: Literal[1] = 1
     request_key: Key
     config: ResultConfig
-    results: dict[Name, dict[MetricName, Metric | None]]
+    results: dict[Name, dict[MetricName, Metric | None]]  # by benchmark, exactly one, and metric; None: does not apply
     headline: MetricName  # the metric that this result is ranked by
     versions: dict[Name, str]
     n_samples: dict[Name, dict[Literal["original", "effective"], int | None]] = Field(alias="n-samples")
-    date: Positive | None
-    git_hash: Label | None = None
+    date: Positive | None  # when the evaluation was finished
+    git_hash: Label | None = None  # commit of this project's code
     total_evaluation_time_seconds: Positive | None = None
     outcome: Literal["scored", "out_of_memory", "not_reported"] = "scored"
     dataset: Dataset
-    intervals: dict[MetricName, tuple[Metric, Metric]] = Field(default_factory=dict)
+    intervals: dict[MetricName, tuple[Metric, Metric]] = Field(default_factory=dict)  # 95 %
     standard_errors: dict[MetricName, Percent] = Field(default_factory=dict)
-    breakdown: dict[str, dict[str, Bucket]] = Field(default_factory=dict)
+    breakdown: dict[str, dict[str, Bucket]] = Field(default_factory=dict)  # by axis and bucket, such as kind and chart
     answers: AnswerCounts | None = None
     answers_sha256: Digest | None = None  # of all answers, which are published later (evaluator.results.answer_rows)
     inputs: Inputs | None = None

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 from submissions.records.result import EvalResult
 from submissions.texts.errors import StatementError
 
+# Types of the statement, of what it says about a result, and of the envelope's content.
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:hannun:evaluation:v1"
 PAYLOAD = "application/vnd.in-toto+json"
@@ -76,12 +77,12 @@ def verify_statement(record: bytes, envelope: bytes, public_pem: bytes) -> dict[
     """
     key = _public(public_pem)
     try:
-        sealed = json.loads(envelope)
-        payload = base64.b64decode(sealed["payload"], validate=True)
-        signatures = [base64.b64decode(signature["sig"], validate=True) for signature in sealed["signatures"]]
+        fields = json.loads(envelope)
+        payload = base64.b64decode(fields["payload"], validate=True)
+        signatures = [base64.b64decode(signature["sig"], validate=True) for signature in fields["signatures"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise StatementError("the statement is not a DSSE envelope") from None
-    if sealed.get("payloadType") != PAYLOAD or not any(_is_signed(key, signature, payload) for signature in signatures):
+    if fields.get("payloadType") != PAYLOAD or not any(_is_signed(key, signature, payload) for signature in signatures):
         raise StatementError("this key has not signed the statement")
     statement: dict[str, Any] = json.loads(payload)
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:

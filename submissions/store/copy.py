@@ -51,18 +51,20 @@ def _local_folder(url: str) -> Path | None:
 
 
 def _is_git(url: str) -> bool:
+    """Return whether an address is that of a public store: a dataset, or a local bare repository."""
     return url.startswith(DATASETS) or (not is_remote(url) and (local_path(url) / "HEAD").is_file())
 
 
 def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
+    """Copy a private store, compare each file, and return the number of files."""
     paths = [path for path in files.paths("") if not path.startswith(VOLATILE)]
     if not paths:
         raise StoreError(f"{files.url} has no files: name a store with files")
     private = open_files(target, settings)
-    there = {path for path in private.paths("") if not path.startswith(VOLATILE)}
-    if others := sorted(there.difference(paths)):
+    existing = {path for path in private.paths("") if not path.startswith(VOLATILE)}
+    if others := sorted(existing.difference(paths)):
         raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")
-    for path in sorted(there):
+    for path in sorted(existing):
         if private.read(path) != files.read(path):
             raise StoreError(f"{target}: {path} {OTHER_CONTENT}")
     copied = 0
@@ -72,7 +74,7 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
         except KeyError:  # the file was deleted meanwhile
             continue
         copied += 1
-        if path not in there:
+        if path not in existing:
             private.write(path, content)
         if private.read(path) != content:
             raise StoreError(
@@ -82,14 +84,15 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
 
 
 def _copy_git(store: Store, target: str, settings: Settings) -> int:
+    """Copy the newest snapshot of a public store, compare each file, and return the number of files."""
     copy = open_store(target, settings)
     snapshot = store.snapshot()
     paths = [path for path in snapshot.files if path != HUB_FILE]
-    there = copy.snapshot()
-    if other := [path for path in there.files if path not in snapshot.files and path != HUB_FILE]:
-        raise StoreError(f"{target} already has other records ({other[0]}): name an empty store")
+    existing = copy.snapshot()
+    if others := [path for path in existing.files if path not in snapshot.files and path != HUB_FILE]:
+        raise StoreError(f"{target} already has other records ({others[0]}): name an empty store")
     for path in paths:
-        if path in there.files and not unchanged(there, path, store.read(path, snapshot.head)):
+        if path in existing.files and not unchanged(existing, path, store.read(path, snapshot.head)):
             raise StoreError(f"{target}: {path} {OTHER_CONTENT}")
     for start in _with_progress(range(0, len(paths), FILES_PER_COMMIT)):
         contents = {path: store.read(path, snapshot.head) for path in paths[start : start + FILES_PER_COMMIT]}
@@ -101,8 +104,9 @@ def _copy_git(store: Store, target: str, settings: Settings) -> int:
     return len(paths)
 
 
-def _add_missing(contents: Mapping[str, bytes], there: Snapshot) -> tuple[Changes, str, None]:
-    missing = {path: content for path, content in contents.items() if not unchanged(there, path, content)}
+def _add_missing(contents: Mapping[str, bytes], target: Snapshot) -> tuple[Changes, str, None]:
+    """Return the commit that adds the files that the target lacks, for `transact`."""
+    missing = {path: content for path, content in contents.items() if not unchanged(target, path, content)}
     return missing, f"Copy {len(missing)} records", None
 
 

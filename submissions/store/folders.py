@@ -38,6 +38,6 @@ def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
 
 
 def sharded(path: str) -> str:
-    """Return `folder/abcd.json` as `folder/ab/abcd.json`."""
+    """Return a path with a subfolder of the first two digits of its key: `folder/abcd.json` -> `folder/ab/abcd.json`."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/{name[:2]}/{name}"

@@ -163,7 +163,7 @@ class GitRepository:
         return head.is_file() and head.stat().st_size > 0
 
     def _create(self) -> None:
-        """Create the repository in a temporary folder and rename it, so that a killed process leaves no partial repository."""
+        """Create the repository in a temporary folder and rename it, so that a killed process leaves no half of one."""
         if self.path.exists():
             # A process killed while it created the store leaves only empty folders and files of a few lines.
             if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):

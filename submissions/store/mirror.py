@@ -1,4 +1,7 @@
-"""A local mirror of a repository on a git server, with the last fetched commits, their folders, and the files read so far."""
+"""Keep a local mirror of a repository on a git server, from which `HubStore` reads.
+
+It has the last fetched commits, their folders, and the files that were read so far.
+"""
 
 from dulwich.client import HttpGitClient
 from dulwich.object_store import ObjectStoreGraphWalker
@@ -42,8 +45,8 @@ class Mirror(GitStore):
         `depth` is the number of commits. None fetches all since the last one, or the whole history if none was fetched.
         """
         with self.repository.locked(), self.repository.open() as repo:
-            # A client names the commits that it has, and the server does not send what belongs to them. It assumes that their
-            # files and ancestors are there too, but a mirror may lack them. So to get files, it names no commit.
+            # A client names the commits that it has, and the server does not send what belongs to them. It assumes that
+            # their files and ancestors are there too, but a mirror may lack them. So to get files, it names no commit.
             last = repo.refs.as_dict(Ref(b"refs/")).get(Ref(b"heads/" + MAIN.encode()))
             known_commits: list[ObjectID] = []
             if last and last in repo.object_store and not blobs:

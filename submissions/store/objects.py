@@ -138,13 +138,14 @@ def pack_loose_objects(store: DiskObjectStore) -> None:
     loose = list(_loose_objects(store).items())
     store.fsync_object_files = True
     for start in range(0, len(loose), OBJECTS_PER_PACK):
-        some = loose[start : start + OBJECTS_PER_PACK]
-        store.add_objects([(store[sha], None) for sha, _ in some])
-        for _, path in some:
+        chunk = loose[start : start + OBJECTS_PER_PACK]
+        store.add_objects([(store[sha], None) for sha, _ in chunk])
+        for _, path in chunk:
             path.unlink()
 
 
 def _loose_objects(store: DiskObjectStore) -> dict[ObjectID, Path]:
+    """Return the files of loose objects by id: `objects/ab/cdef…` is the object `abcdef…`, with 40 hex digits."""
     paths = Path(store.path).glob("[0-9a-f][0-9a-f]/" + "[0-9a-f]" * 38)
     return {ObjectID((path.parent.name + path.name).encode()): path for path in paths}
 

@@ -12,19 +12,22 @@ class RecordReader(Generic[R]):
     """Read the records in a folder of the store. Each record is read only once."""
 
     def __init__(self, store: Store, folder: str, kind: type[R]) -> None:
-        self._store, self._folder, self._kind = store, folder, kind
-        self._known: dict[str, R] = {}  # by blob id
+        """Create a reader of the records of one kind. `folder` has no slash at its end."""
+        self._store = store
+        self._folder = folder
+        self._kind = kind
+        self._record_by_blob: dict[str, R] = {}
 
     def read(self, snapshot: Snapshot) -> list[R]:
-        """Return the readable records sorted by path. Raises StoreError if the store cannot be read."""
-        found = []
+        """Return the readable records sorted by path; unreadable ones are skipped. Raises StoreError if the store fails."""
+        records = []
         folder = f"{self._folder}/"
         for path in sorted(path for path in snapshot.files if path.startswith(folder)):
             blob = snapshot.files[path]
-            if blob not in self._known:
+            if blob not in self._record_by_blob:
                 try:
-                    self._known[blob] = self._kind.from_json(self._store.read(path, snapshot.head))
+                    self._record_by_blob[blob] = self._kind.from_json(self._store.read(path, snapshot.head))
                 except ValueError:
                     continue
-            found.append(self._known[blob])
-        return found
+            records.append(self._record_by_blob[blob])
+        return records

@@ -9,9 +9,10 @@ from submissions.store.base import blob_id
 
 
 def space_file_ids(api: HfApi, space: str) -> dict[str, str]:
-    """Return the id of each file of a Space by path: of a git blob, or the SHA-256 of a large file."""
+    """Return the id of each file of a Space by path: that of its git blob, or the SHA-256 of a large file."""
     entries = api.list_repo_tree(space, repo_type="space", recursive=True)
-    return {e.path: e.lfs.sha256 if e.lfs else e.blob_id for e in entries if isinstance(e, RepoFile)}
+    files = [entry for entry in entries if isinstance(entry, RepoFile)]
+    return {file.path: file.lfs.sha256 if file.lfs else file.blob_id for file in files}
 
 
 def is_id_of(file_id: str | None, content: bytes) -> bool:
