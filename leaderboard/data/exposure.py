@@ -1,13 +1,18 @@
-"""Which providers of APIs have received the questions of a set that is not public, and how often."""
+"""Which providers of APIs have received the questions of a set that is not public, and how often.
+
+A provider could store the questions and train on them, so a later result is weaker evidence. Rows show how often the provider
+was asked before (`BoardRow.asked_before`) and, on sets that are drawn each quarter, how late in the quarter (`day_in_quarter`).
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.records.index_rows import BoardRow
 
-QUARTER = re.compile(r"(\d{4})Q([1-4])")
+QUARTER = re.compile(r"(\d{4})Q([1-4])")  # the split of a drawn set: 2026Q4
 
 
 def asked_before(rows: Iterable[BoardRow]) -> dict[str, int]:
@@ -16,13 +21,13 @@ def asked_before(rows: Iterable[BoardRow]) -> dict[str, int]:
     The provider is the owner in the model's name. Results on public sets and on samples are left out.
     """
     asked = sorted(filter(exposes, rows), key=lambda row: (row.date or 0.0, row.key))
-    counts: dict[tuple[str, str], int] = {}
-    found = {}
+    counts: Counter[tuple[str, str]] = Counter()  # results until now, by provider and split
+    times_asked_before = {}
     for row in asked:
-        provider = row.model.partition("/")[0].casefold(), row.split
-        found[row.key] = counts.get(provider, 0)
-        counts[provider] = found[row.key] + 1
-    return found
+        provider_and_set = (row.model.partition("/")[0].casefold(), row.split)
+        times_asked_before[row.key] = counts[provider_and_set]
+        counts[provider_and_set] += 1
+    return times_asked_before
 
 
 def exposes(row: BoardRow) -> bool:
@@ -36,8 +41,10 @@ def day_in_quarter(row: BoardRow) -> int | None:
 
     The later the day, the longer the provider may have known the questions of earlier days.
     """
-    found = QUARTER.fullmatch(row.split)
-    if not (found and exposes(row) and BENCHMARKS[row.benchmark].drawn and row.date):
+    match = QUARTER.fullmatch(row.split)
+    if not (match and exposes(row) and BENCHMARKS[row.benchmark].drawn and row.date):
         return None
-    first = date(int(found[1]), 3 * int(found[2]) - 2, 1)
-    return (datetime.fromtimestamp(row.date, UTC).date() - first).days + 1
+    year = int(match[1])
+    quarter = int(match[2])
+    first_day = date(year, 3 * quarter - 2, 1)
+    return (datetime.fromtimestamp(row.date, UTC).date() - first_day).days + 1

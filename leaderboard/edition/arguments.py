@@ -1,4 +1,4 @@
-"""The arguments of `build`. Importing this is fast."""
+"""The arguments of the command `build` (`command.py`). Importing this is fast, so that `--help` is too."""
 
 import argparse
 
@@ -6,6 +6,7 @@ from submissions.config.addresses import SPACES
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to those of `hannun`."""
     build = commands.add_parser("build", help="write the pages as files; only what changed is written again")
     build.add_argument("out", metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space")
     build.add_argument(
@@ -25,6 +26,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _address(text: str) -> str:
+    """Return a base address without a slash at its end; empty for none."""
     if text and not text.startswith(("https://", "http://")):
         raise argparse.ArgumentTypeError(f"must start with https://, not {text[:50]!r}")
     return text.rstrip("/")

@@ -1,6 +1,10 @@
-"""`build`: write the board as files, for a static Space or any file host (docs/deploy-by-hand.md)."""
+"""The command `build`: write the board as files, for a static Space or any file host (docs/deploy-by-hand.md).
+
+Its arguments are defined in `arguments.py`.
+"""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +20,7 @@ from submissions.texts.errors import SettingsError, StoreError
 
 
 def build_edition(args: argparse.Namespace) -> int:
+    """Run the command, and return its exit status."""
     try:
         return _build(args.out, args.address or _space_address(args.out), args.live)
     except (SettingsError, StoreError, OSError) as error:
@@ -24,6 +29,10 @@ def build_edition(args: argparse.Namespace) -> int:
 
 
 def _build(out: str, address: str, live: str) -> int:
+    """Build the edition in a folder or, if `out` is like SPACES + "ORG/NAME", for that Space, and upload it there.
+
+    Raises SettingsError, StoreError or OSError if that is not possible.
+    """
     settings = load_settings(BENCHMARKS)
     store = open_store(settings.store, settings)
     board = LiveBoard(store, Heartbeats(settings), links=settings.links)
@@ -40,10 +49,16 @@ def _build(out: str, address: str, live: str) -> int:
 
 
 def _space_address(out: str) -> str:
-    """Return the address at which a static Space is served, or nothing for a folder."""
-    name = out.removeprefix(SPACES).replace("/", "-").replace("_", "-").replace(".", "-").lower()
-    return f"https://{name}.static.hf.space" if out.startswith(SPACES) else ""
+    """Return the address at which a static Space is served, or an empty text if `out` is a folder.
+
+    The Space "Org/my_board" is served at https://org-my-board.static.hf.space.
+    """
+    if not out.startswith(SPACES):
+        return ""
+    subdomain = re.sub("[/_.]", "-", out.removeprefix(SPACES)).lower()
+    return f"https://{subdomain}.static.hf.space"
 
 
 def _progress(done: int, total: int) -> None:
+    """Show the progress in one line, which each call writes again."""
     sys.stderr.write(f"\r{done} / {total} files" + ("\n" if done == total else ""))

@@ -1,4 +1,9 @@
-"""Addresses and links of pages that are files."""
+"""Addresses and links of pages that are files.
+
+Templates ask a `Location` for all links. On the live board it is `views.location.Location`, in the static edition it is a
+`FileLocation`, which answers with relative links to files: from "en/models/o/m.html", the page "about" is
+"../../../en/about.html".
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,14 +13,15 @@ from urllib.parse import quote
 from leaderboard.views.location import LANGUAGE_FOLDERS, Location, asset_version, query_text
 from leaderboard.views.texts import Language
 
-_UNSAFE = re.compile(r"[^\w.-]|^\.+")
+_UNSAFE = re.compile(r"[^\w.-]|^\.+")  # in a file's name: other characters, such as ":", and dots at the beginning
 
 
 @dataclass(frozen=True)
 class FileLocation(Location):
-    """The address of a page that is a file. Links are relative, so that the files work below any address, and without one.
+    """The address of a page that is a file.
 
-    They name files, not folders: a static Space does not serve `index.html` for a folder.
+    Links are relative, so that the files work below any address, and on a disk. They name files, not folders, because a static
+    Space does not serve `index.html` for a folder.
     """
 
     live: str = ""  # address of the live board, for what needs a server; empty if there is none
@@ -46,20 +52,27 @@ class FileLocation(Location):
         return f"{self.origin}/{quote(data_file(path, str(params.get('lang', ''))))}"
 
     def card(self, name: str, **params: object) -> str:
-        own = "overview" if "/" in name else name  # models have no picture of their own
-        return self.public_file(f"cards/{own}.png", lang=self.language)
+        drawn = (
+            "overview" if "/" in name else name
+        )  # models, whose names have a slash, have no picture of their own here
+        return self.public_file(f"cards/{drawn}.png", lang=self.language)
 
     def _relative(self, file: str) -> str:
+        """Return the link from this page to a file of the edition."""
         return "../" * page_file(self.path, self.language).count("/") + quote(file)
 
 
 def page_file(path: str, language: Language) -> str:
-    """Return the file of a page, relative to the folder of the edition."""
-    return f"{LANGUAGE_FOLDERS[language]}{'/'.join(map(_safe, path.split('/'))) if path else 'index'}.html"
+    """Return the file of a page, relative to the folder of the edition: ("models/o/m", "en") -> "en/models/o/m.html"."""
+    name = "/".join(map(_safe_name, path.split("/"))) if path else "index"
+    return f"{LANGUAGE_FOLDERS[language]}{name}.html"
 
 
 def data_file(path: str, language: str = "", axis: str = "") -> str:
-    """Return the file that has the data of an address of the live board, such as "feed.xml" with `lang=en`."""
+    """Return the file that has the data of an address of the live board.
+
+    "feed.xml?lang=en" -> "feed.en.xml"; "charts/ko-vqa/parts.json?lang=en&axis=domain" -> "charts/ko-vqa/parts-domain.en.json".
+    """
     stem, _, kind = path.rpartition(".")
     if axis:
         stem = f"{stem}-{axis}"
@@ -68,7 +81,10 @@ def data_file(path: str, language: str = "", axis: str = "") -> str:
     return f"{stem}.{kind}"
 
 
-def _safe(part: str) -> str:
-    """Return a part of a path as a file name. A part that has to be changed gets a hash, so that names stay distinct."""
-    changed = _UNSAFE.sub("_", part) or "_"
-    return changed if changed == part else f"{changed}-{sha256(part.encode()).hexdigest()[:8]}"
+def _safe_name(part: str) -> str:
+    """Return a part of a path as a file name that all systems accept: "a:b" -> "a_b-6783a31e".
+
+    The hash keeps the names of different parts different.
+    """
+    name = _UNSAFE.sub("_", part) or "_"
+    return name if name == part else f"{name}-{sha256(part.encode()).hexdigest()[:8]}"

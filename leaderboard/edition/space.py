@@ -1,4 +1,4 @@
-"""Upload an edition to a static Space in one commit with only what changed."""
+"""Upload an edition to a static Space, in one commit that has only the files that changed."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,8 @@ from submissions.config.settings import Settings
 from submissions.store.space_files import is_id_of, space_file_ids
 from submissions.texts.errors import StoreError
 
-KEPT = (".gitattributes", "README.md")  # of the Space
+KEPT = (".gitattributes", "README.md")  # files of the Space that are not of the edition, and are not deleted
+# Written only to a Space that has none. Its first lines configure the Space.
 README = """---
 title: Hannun
 emoji: 👁
@@ -28,21 +29,22 @@ def space_folder(work_dir: Path, space: str) -> Path:
 
 
 def publish_to_space(folder: Path, space: str, settings: Settings) -> str:
-    """Upload what changed and delete what is gone. Return a line that says what was done.
+    """Make the files of a Space those of the edition in a folder. Return a line for the operator that says what was done.
 
-    Raises StoreError if the Hub refuses or does not answer.
+    Only files whose content differs from that of the Space are uploaded. Raises StoreError if the Hub refuses or does not
+    answer.
     """
     api = HfApi(os.environ.get("HF_ENDPOINT") or constants.ENDPOINT, settings.hub_token_value)
     try:
-        remote = space_file_ids(api, space)
+        remote_ids = space_file_ids(api, space)  # by name
         local = {name: folder / name for name in read_manifest(folder / MANIFEST) if (folder / name).is_file()}
-        changed = {n: path for n, path in local.items() if not is_id_of(remote.get(n), path.read_bytes())}
-        adds = [CommitOperationAdd(name, path) for name, path in changed.items()]
-        if "README.md" not in remote:
-            adds.append(CommitOperationAdd("README.md", README.encode()))
-        gone = [CommitOperationDelete(name) for name in remote if name not in local and name not in KEPT]
-        if adds or gone:
-            api.create_commit(space, [*adds, *gone], commit_message="Update the board", repo_type="space")
+        changed = {name: path for name, path in local.items() if not is_id_of(remote_ids.get(name), path.read_bytes())}
+        additions = [CommitOperationAdd(name, path) for name, path in changed.items()]
+        if "README.md" not in remote_ids:
+            additions.append(CommitOperationAdd("README.md", README.encode()))
+        deletions = [CommitOperationDelete(name) for name in remote_ids if name not in local and name not in KEPT]
+        if additions or deletions:
+            api.create_commit(space, [*additions, *deletions], commit_message="Update the board", repo_type="space")
     except (HTTPError, OSError) as error:
         raise StoreError(f"the Space {space} was not updated: {error}") from None
-    return f"{space}: {len(adds)} files uploaded, {len(gone)} deleted"
+    return f"{space}: {len(additions)} files uploaded, {len(deletions)} deleted"
