@@ -71,11 +71,11 @@ def mean_interval(
     is_binary = set(np.unique(values)) <= {0.0, 1.0}
     if n_clusters == n and is_binary and len(np.unique(weight)) == 1:  # independent items, right or wrong
         return wilson(mean, n)
-    from scipy.stats import t  # imported here because it is slow to import
+    from scipy.special import stdtrit  # the quantiles of Student's t; imported here because it is slow to import
 
     weighted_residuals = weight * (values - mean)
     residuals: npt.NDArray[np.float64] = np.bincount(cluster_of_item, weighted_residuals, n_clusters).astype(np.float64)
-    quantile = float(t.ppf(0.975, _degrees_of_freedom(residuals)))
+    quantile = float(stdtrit(_degrees_of_freedom(residuals), 0.975))
     between_clusters = n_clusters / (n_clusters - 1) * float((residuals**2).sum()) / float(weight.sum()) ** 2
     # Clusters that balance by chance must not raise the effective number of items.
     variance = max(between_clusters, weighted_variance(values, weight))
