@@ -12,7 +12,7 @@ from typing import get_args
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.families import first_of_families
-from leaderboard.data.memory import Card
+from leaderboard.data.memory import GpuMemory
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import SIZES, Weights, clean_words, find, fits_model, known_values
 from leaderboard.data.ranking import rank_text
@@ -35,7 +35,7 @@ class Finder:
     commercial: tuple[Commercial, ...] = ()  # whether the licence allows commercial use
     sizes: tuple[str, ...] = ()  # keys of SIZES
     family: bool = False  # only the first model of each family in this order
-    memory: tuple[Card, ...] = ()  # only models that fit one of these GPUs
+    memory: tuple[GpuMemory, ...] = ()  # only models that fit one of these GPUs
     language_model: tuple[Origin, ...] = ()  # what it was initialised from
     vision_encoder: tuple[Encoder, ...] = ()  # whose it is
 
@@ -48,7 +48,7 @@ class Finder:
             order=order if order in (*BENCHMARKS, *SKILLS) else OVERALL,
             weights=known_values(params.get("weights"), get_args(Weights)),
             commercial=known_values(params.get("commercial"), get_args(Commercial)),
-            memory=known_values(params.get("memory"), get_args(Card)),
+            memory=known_values(params.get("memory"), get_args(GpuMemory)),
             language_model=known_values(params.get("language_model"), get_args(Origin)),
             vision_encoder=known_values(params.get("vision_encoder"), get_args(Encoder)),
             sizes=known_values(params.get("size"), tuple(SIZES)),

@@ -310,13 +310,13 @@ class LiveBoard:
         version = last.version
         if changed or unreadable != last.unreadable:
             version = blob_id(f"{snapshot.head}{self._published_version}".encode())
-        new_summaries = {name: summary(boards[name], name) for name in changed}
+        summaries = last.summaries | {name: summary(boards[name], name) for name in changed}
         view = View(
             snapshot=snapshot,
             rows=rows,
             tables=tables,
             version=version,
-            summaries=last.summaries | new_summaries,
+            summaries=summaries,
             models=models,
             unseen=unseen,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from leaderboard.data.columns import RANK, Column, choice_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
-from leaderboard.data.memory import Card, cards_that_fit
+from leaderboard.data.memory import GpuMemory, cards_that_fit
 from leaderboard.data.ranking import RankedRow
 from leaderboard.facts.korean_spellings import searchable
 from leaderboard.facts.licences import Commercial, commercial_use
@@ -55,7 +55,7 @@ class Query:
     commercial: tuple[Commercial, ...] = ()  # whether the licence allows commercial use; empty: all
     reproduced: bool = False  # only reported results that this board has measured too, and those measurements
     family: bool = False  # only the best model of each family
-    memory: tuple[Card, ...] = ()  # only models that fit one of these GPUs; empty: all
+    memory: tuple[GpuMemory, ...] = ()  # only models that fit one of these GPUs; empty: all
     language_model: tuple[Origin, ...] = ()  # what it was initialised from; empty: all
     vision_encoder: tuple[Encoder, ...] = ()  # whose it is; empty: all
 
@@ -77,7 +77,7 @@ class Query:
             reproduced=params.get("reproduced") == "1",
             family=params.get("family") == "1",
             commercial=known_values(params.get("commercial"), get_args(Commercial)),
-            memory=known_values(params.get("memory"), get_args(Card)),
+            memory=known_values(params.get("memory"), get_args(GpuMemory)),
             language_model=known_values(params.get("language_model"), get_args(Origin)),
             vision_encoder=known_values(params.get("vision_encoder"), get_args(Encoder)),
         )
@@ -138,7 +138,7 @@ class ModelFilters(Protocol):
     @property
     def sizes(self) -> tuple[str, ...]: ...
     @property
-    def memory(self) -> tuple[Card, ...]: ...
+    def memory(self) -> tuple[GpuMemory, ...]: ...
     @property
     def language_model(self) -> tuple[Origin, ...]: ...
     @property

@@ -50,10 +50,10 @@ def record_json(
     boards: Boards, retired: Iterable[Retirement], commitments: Iterable[Commitment], private: PrivateCounts
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the record as JSON. Scores are in percent, differences in points."""
-    retired_models = [_retirement_json(retirement, row) for retirement, row in retired_rows(boards, retired)]
+    attempts = all_attempts(boards, private)
     return {
         "reproductions": list(map(_reproduction_json, all_reproductions(boards))),
-        "attempts": [asdict(totals) for totals in all_attempts(boards, private)],
+        "attempts": list(map(asdict, attempts)),
         "commitments": [commitment.model_dump(mode="json") for commitment in commitments],
         "retired": retired_models,
     }

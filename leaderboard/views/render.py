@@ -19,7 +19,7 @@ from evaluator.benchmarks.metrics import Metric
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
 from leaderboard.data.export import KST
-from leaderboard.data.memory import Card, cards_that_fit
+from leaderboard.data.memory import GpuMemory, cards_that_fit
 from leaderboard.data.query import SIZES, maker_words, search_words, size_of
 from leaderboard.data.ranking import RankedRow, rank_text
 from leaderboard.facts.licences import Commercial, commercial_use, licence_of
@@ -154,7 +154,7 @@ def _environment(language: Language) -> Environment:
         return [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()]
 
     sizes = [(size, size_title(size, language)) for size in SIZES]
-    cards = [(card, f"{card} GB") for card in get_args(Card)]
+    cards = [(card, f"{card} GB") for card in get_args(GpuMemory)]
     statuses = [status.value for status in Status]
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
