@@ -50,10 +50,9 @@ def record_json(
     boards: Boards, retired: Iterable[Retirement], commitments: Iterable[Commitment], private: PrivateCounts
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the record as JSON. Scores are in percent, differences in points."""
-    attempts = all_attempts(boards, private)
     return {
         "reproductions": list(map(_reproduction_json, all_reproductions(boards))),
-        "attempts": list(map(asdict, attempts)),
+        "attempts": list(map(asdict, all_attempts(boards, private))),
         "commitments": [commitment.model_dump(mode="json") for commitment in commitments],
         "retired": retired_models,
     }
