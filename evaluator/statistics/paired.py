@@ -91,7 +91,7 @@ def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
     sum_of_squares = float((sums**2).sum())
     if not sum_of_squares or len(sums) < 2:
         return 1.0
-    from scipy.special import stdtr  # the distribution function of Student's t; imported here because it is slow to import
+    from scipy.special import stdtr  # Student's t distribution; imported here because it is slow to import
 
     statistic = abs(float(sums.sum())) / sum_of_squares**0.5
     return float(2 * stdtr(len(sums) - 1, -statistic))

@@ -54,7 +54,7 @@ def record_json(
         "reproductions": list(map(_reproduction_json, all_reproductions(boards))),
         "attempts": list(map(asdict, all_attempts(boards, private))),
         "commitments": [commitment.model_dump(mode="json") for commitment in commitments],
-        "retired": retired_models,
+        "retired": [_retirement_json(retirement, row) for retirement, row in retired_rows(boards, retired)],
     }
 
 
