@@ -1,4 +1,8 @@
-"""Convert results to the format of Every Eval Ever, version 0.3.0 (https://github.com/evaleval/every_eval_ever)."""
+"""Convert results to the format of Every Eval Ever, version 0.3.0 (https://github.com/evaleval/every_eval_ever).
+
+The board serves `to_every_eval_ever` of each result. The dataset of a revealed ko-fresh set also has the answers to each
+item, as `instance_row`s.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +17,11 @@ VERSION = "0.3.0"
 def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
     """Return a result with one entry per metric. Scores are in percent, times are seconds since 1970 as text."""
     config = result.config
-    moment = str(int(result.date or time.time()))
+    timestamp = str(int(result.date or time.time()))
     record: dict[str, Any] = {
         "schema_version": VERSION,
         "evaluation_id": f"{result.benchmark}/{config.model_name}/{result.request_key}",
-        "retrieved_timestamp": moment,
+        "retrieved_timestamp": timestamp,
         "source_metadata": _source_metadata(result),
         "eval_library": {
             "name": "hannun" if result.provenance.kind == "verified" else "unknown",
@@ -27,8 +31,8 @@ def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
         "model_info": _model(result),
         "evaluation_results": list(_metrics(result)),
     }
-    if result.date:
-        record["evaluation_timestamp"] = moment
+    if result.date:  # a reported result may have none
+        record["evaluation_timestamp"] = timestamp
     return record
 
 
@@ -46,7 +50,7 @@ def _source_metadata(result: EvalResult) -> dict[str, str]:
         source = {
             "source_name": provenance.source or "unknown",
             "source_type": "documentation",
-            "source_organization_name": _organisation(provenance.source or ""),
+            "source_organization_name": _repository_owner(provenance.source or ""),
             "evaluator_relationship": "other",
         }
     if provenance.source_url:
@@ -64,9 +68,17 @@ def instance_row(
     score: float,
     images: Sequence[str],
 ) -> dict[str, Any]:
-    """Return one answer as a row of the instance file of `aggregate`, for its metric `result_id`.
+    """Return the answer to one item as a row of an instance file.
 
-    `score` is from 0 to 1, the row's score in percent. The format has no field for images.
+    Args:
+        aggregate: the record of the whole result, as `to_every_eval_ever` returns it
+        result_id: `evaluation_result_id` of the metric in it that the score is of
+        item_id: of the item
+        prompt: what the model was asked
+        gold: the gold answer
+        answer: the model's answer
+        score: from 0 to 1; the row's score is in percent
+        images: addresses. The format has no field for images, so they are metadata
     """
     return {
         "schema_version": VERSION,
@@ -85,8 +97,18 @@ def instance_row(
 
 
 def _model(result: EvalResult) -> dict[str, Any]:
+    """Return what was evaluated and which engine ran it. Fields that are unknown are left out."""
     config = result.config
-    known = {
+    model: dict[str, Any] = {"name": config.published_as or config.model_name, "id": config.model_name}
+    if config.organisation:
+        model["developer"] = config.organisation
+    # The inference engine behind a remote server is unknown.
+    engine = config.server or (None if config.engine == "api" else "transformers")
+    if config.engine and engine:
+        model["inference_engine"] = {"name": engine}
+        if version := result.environment.get("transformers"):
+            model["inference_engine"]["version"] = version
+    details = {
         "revision": config.model_sha,
         "precision": config.model_dtype,
         "params": config.params,
@@ -94,38 +116,30 @@ def _model(result: EvalResult) -> dict[str, Any]:
         "thinking": config.thinking,
         "base_model": config.base_model,
     }
-    # The inference engine behind a remote server is unknown.
-    engine = config.server or (None if config.engine == "api" else "transformers")
-    version = result.environment.get("transformers")
-    stated: dict[str, Any] = {}
-    if config.organisation:
-        stated["developer"] = config.organisation
-    if config.engine and engine:
-        stated["inference_engine"] = {"name": engine} | ({"version": version} if version else {})
-    return {
-        "name": config.published_as or config.model_name,
-        "id": config.model_name,
-        **stated,
-        "additional_details": {
-            "deployment_type": _deployment(config),
-            "model_availability": f"{config.weights}_weights" if config.weights else "unknown",
-            **{name: str(value) for name, value in known.items() if value is not None},
-        },
-    }  # fmt: skip
+    model["additional_details"] = {
+        "deployment_type": _deployment(config),
+        "model_availability": f"{config.weights}_weights" if config.weights else "unknown",
+        **{name: str(value) for name, value in details.items() if value is not None},
+    }
+    return model
 
 
-def _organisation(source: str) -> str:
-    """Return the owner of the GitHub repository that a score was reported in, or "unknown"."""
-    return source.removeprefix("github:").partition("/")[0] if source.startswith("github:") else "unknown"
+def _repository_owner(source: str) -> str:
+    """Return the owner of the GitHub repository that a score was reported in, else "unknown": "github:a/b" -> "a"."""
+    if not source.startswith("github:"):
+        return "unknown"
+    return source.removeprefix("github:").partition("/")[0]
 
 
 def _deployment(config: ResultConfig) -> str:
-    if config.engine is None:
+    """Return who ran the model, in the words of the format. A server that was not started here has no known weights."""
+    if config.engine is None:  # a reported result
         return "unknown"
     return "externally_managed" if config.model_sha is None else "self_deployed"
 
 
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
+    """Yield an entry for each metric that has a score."""
     name = result.benchmark
     scores = result.results[result.benchmark]
     card = BENCHMARKS[name].card
@@ -152,43 +166,41 @@ def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
 
 
 def _uncertainty(result: EvalResult, metric: str) -> dict[str, Any]:
-    interval = result.intervals.get(metric)
-    n = result.dataset.n
-    stderr = result.standard_errors.get(metric)
-    known: dict[str, Any] = {"num_samples": n} if n is not None else {}
-    if interval:
-        known["confidence_interval"] = {"lower": interval[0], "upper": interval[1], "confidence_level": 0.95}
-    if stderr:  # 0 only says that all scores were equal
-        known["standard_error"] = {"value": stderr}
-    return {"uncertainty": known} if known else {}
+    """Return `{"uncertainty": …}` with what is known of a metric's uncertainty, or an empty dict."""
+    uncertainty: dict[str, Any] = {}
+    if result.dataset.n is not None:
+        uncertainty["num_samples"] = result.dataset.n
+    if interval := result.intervals.get(metric):
+        low, high = interval
+        uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95}
+    if standard_error := result.standard_errors.get(metric):  # 0 only says that all scores were equal
+        uncertainty["standard_error"] = {"value": standard_error}
+    return {"uncertainty": uncertainty} if uncertainty else {}
 
 
 def _generation(result: EvalResult) -> dict[str, Any]:
+    """Return `{"generation_config": …}`, or an empty dict if nothing was generated or it is unknown how."""
     generation = result.generation
     if generation is None:
         return {}
-    greedy = {"temperature": 0.0} if generation.decoding == "greedy" else {}
-    return {
-        "generation_config": {
-            "generation_args": {
-                **greedy,
-                "max_tokens": generation.max_answer_tokens,
-                "reasoning": result.reasoning is not None,
-                **({"execution_command": result.reproduce} if result.reproduce else {}),
-            }
-        }
-    }
+    arguments: dict[str, Any] = {}
+    if generation.decoding == "greedy":
+        arguments["temperature"] = 0.0
+    arguments["max_tokens"] = generation.max_answer_tokens
+    arguments["reasoning"] = result.reasoning is not None
+    if result.reproduce:
+        arguments["execution_command"] = result.reproduce
+    return {"generation_config": {"generation_args": arguments}}
 
 
 def _source(result: EvalResult) -> dict[str, Any]:
+    """Return the description of the test set."""
     dataset = result.dataset
+    details = {"id": dataset.id, "split": dataset.split, "version": result.versions[result.benchmark]}
+    if dataset.revision:
+        details["revision"] = dataset.revision
     return {
         "dataset_name": result.benchmark,
         "source_type": "other",  # the test sets are private
-        "additional_details": {
-            "id": dataset.id,
-            "split": dataset.split,
-            "version": result.versions[result.benchmark],
-            **({"revision": dataset.revision} if dataset.revision else {}),
-        },
+        "additional_details": details,
     }

@@ -10,7 +10,7 @@ from submissions.records.result import EvalResult
 
 def to_inspect(result: EvalResult) -> dict[str, Any]:
     """Return a result as an Inspect log without samples. Scores are from 0 to 1, like Inspect's own metrics."""
-    moment = datetime.fromtimestamp(result.date or time.time(), UTC).isoformat()
+    date = datetime.fromtimestamp(result.date or time.time(), UTC).isoformat()
     n = result.dataset.n or 0
     metrics = {
         name: {"name": name, "value": round(value / 100, 8)}
@@ -34,7 +34,7 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
         "eval": {
             "eval_id": result.request_key,
             "run_id": result.request_key,
-            "created": moment,
+            "created": date,
             "task": result.benchmark,
             "task_id": result.request_key,
             "task_version": result.versions[result.benchmark],
@@ -57,31 +57,39 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
             "completed_samples": n,
             "scores": [{"name": result.benchmark, "scorer": result.benchmark, "params": {}, "metrics": metrics}],
         },
-        "stats": {"started_at": moment, "completed_at": moment, "model_usage": _usage(result)},
+        "stats": {"started_at": date, "completed_at": date, "model_usage": _usage(result)},
     }
 
 
 def _usage(result: EvalResult) -> dict[str, Any]:
+    """Return the tokens that the model read and wrote, by its name, or an empty dict if they are unknown."""
     cost = result.cost
     if cost is None or cost.prompt_tokens is None or cost.completion_tokens is None:
         return {}
-    used = {"input_tokens": cost.prompt_tokens, "output_tokens": cost.completion_tokens}
-    return {result.config.model_name: {**used, "total_tokens": sum(used.values())}}
+    usage = {
+        "input_tokens": cost.prompt_tokens,
+        "output_tokens": cost.completion_tokens,
+        "total_tokens": cost.prompt_tokens + cost.completion_tokens,
+    }
+    return {result.config.model_name: usage}
 
 
 def sample(
     scorer: str, item_id: str, prompt: str, images: Sequence[str], gold: str, answer: str, score: float
 ) -> dict[str, Any]:
-    """Return an answer as a sample of a log. `images` are addresses."""
-    pictures = [{"type": "image", "image": url} for url in images]
-    asked = {"role": "user", "content": [*pictures, {"type": "text", "text": prompt}]}
-    given = {"role": "assistant", "content": answer, "source": "generate"}
+    """Return the answer to one item as a sample of a log. `images` are addresses, `score` is from 0 to 1.
+
+    `scorer` is the name under which the log has the scores: that of the benchmark.
+    """
+    image_parts = [{"type": "image", "image": url} for url in images]
+    user_message = {"role": "user", "content": [*image_parts, {"type": "text", "text": prompt}]}
+    assistant_message = {"role": "assistant", "content": answer, "source": "generate"}
     return {
         "id": item_id,
         "epoch": 1,
-        "input": [asked],
+        "input": [user_message],
         "target": gold,
-        "messages": [asked, given],
-        "output": {"choices": [{"message": given, "stop_reason": "stop"}]},
+        "messages": [user_message, assistant_message],
+        "output": {"choices": [{"message": assistant_message, "stop_reason": "stop"}]},
         "scores": {scorer: {"value": score, "answer": answer}},
     }

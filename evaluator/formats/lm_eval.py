@@ -10,6 +10,7 @@ from submissions.records.result import EvalResult
 
 
 def to_lm_eval(result: EvalResult) -> dict[str, Any]:
+    """Return a result as lm-eval's `results_*.json`. The key of a score is the metric and the filter: `em,none`."""
     task = result.benchmark
     config = result.config
     scores: dict[str, Any] = {"alias": task}

@@ -104,7 +104,7 @@ def _interval(means: Floats) -> Interval:
 
 
 def _bootstrap_means(scores: Floats, clusters: Sequence[str], resamples: int) -> Floats:
-    """Return the mean score over the items of each resample, which has as many clusters as the set, drawn with replacement."""
+    """Return the mean score of each resample. A resample is as many clusters as the set has, drawn with replacement."""
     _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
     n_clusters = int(cluster_of_item.max()) + 1
     sums = np.bincount(cluster_of_item, scores, n_clusters)

@@ -8,7 +8,7 @@ MAX_ITERATIONS = 50
 
 
 def smallest_difference(n: int, discordant: float = DISCORDANT, power: float = 0.8, error: float = 0.05) -> float:
-    """Return the smallest difference of two accuracies, from 0 to 1, on the same `n` items that McNemar's exact test detects.
+    """Return the smallest difference of two accuracies (0 to 1) on the same `n` items that McNemar's exact test detects.
 
     `discordant` is the share of items that only one of the models gets right, `power` the probability of detecting the
     difference, `error` the significance level. Source: Connor, Biometrics 43 (1987), the sample size of McNemar's test
