@@ -1,4 +1,8 @@
-"""The data types shared by all steps: items, prompts, answers and scores. Imports no model library."""
+"""Define the data types that all steps share: items, prompts, answers and scores. This module imports no model library.
+
+A benchmark loads an `Item` for each question and makes its `Prompt`s. An engine gives an `Answer` to each prompt. The
+benchmark compares the answers of an item with its gold answer, which gives a `Score`.
+"""
 
 import re
 import sys
@@ -12,14 +16,17 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le, MaxLen
 
 MAX_MESSAGE = 300  # characters of a failure message
-MAX_COMBINING_MARKS = 30  # on one letter (UAX #15)
+MAX_COMBINING_MARKS = 30  # on one letter, as in the Stream-Safe Text Format (UAX #15)
 MIN_LENGTH_TO_CHECK_MARKS = 1000  # characters; shorter answers cannot be slow to normalise
 MAX_ANSWER = 50_000  # characters of an answer; the longest gold answer, a table of KorQuAD 2.0, has 10,850
 PAGE = "{page}"  # placeholder in a prompt's text; an engine replaces it with the page or with some of its windows
 
 Count = Annotated[int, Ge(0), Le(10**9)]
 Box = tuple[int, int, int, int]  # x, y, width, height in pixels
-RequestedDecoding = Literal["greedy", "repository"]  # results can also have "provider", which cannot be requested
+# Results can also have "provider", which cannot be requested: the server's provider decides how it samples.
+RequestedDecoding = Literal["greedy", "repository"]
+# "refused": the model's processor or the server did not take the question. "truncated": the answer was cut off.
+# "infra_error": no answer because of an infrastructure failure, so the question is asked again.
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "infra_error"]
 
 
@@ -87,18 +94,22 @@ def cleaned(answer: Answer) -> Answer:
     raw = None if answer.raw is None else _cleaned(answer.raw)
     if text is answer.text and raw is answer.raw:
         return answer
-    return replace(answer, text=text, raw=raw, status="truncated" if len(answer.text) > MAX_ANSWER else answer.status)
+    status = "truncated" if len(answer.text) > MAX_ANSWER else answer.status
+    return replace(answer, text=text, raw=raw, status=status)
 
 
 def _cleaned(text: str) -> str:
-    text = text if len(text) <= MAX_ANSWER else text[:MAX_ANSWER]
-    # Looking at every MAX_COMBINING_MARKS-th character is enough to hit each run that is too long.
-    if (
-        len(text) > MIN_LENGTH_TO_CHECK_MARKS
-        and not text.isascii()
-        and any(map(_is_mark, set(text[::MAX_COMBINING_MARKS])))
-    ):
-        text = _long_run_of_marks().sub(r"\1", text)
+    """Return a text of at most MAX_ANSWER characters, with `?` for half a surrogate pair.
+
+    If nothing needs to change, return the same object.
+    """
+    if len(text) > MAX_ANSWER:
+        text = text[:MAX_ANSWER]
+    if len(text) > MIN_LENGTH_TO_CHECK_MARKS and not text.isascii():
+        # Looking at every MAX_COMBINING_MARKS-th character is enough to hit each run that is too long.
+        sampled = set(text[::MAX_COMBINING_MARKS])
+        if any(map(_is_mark, sampled)):
+            text = _long_run_of_marks().sub(r"\1", text)
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair
@@ -108,20 +119,20 @@ def _cleaned(text: str) -> str:
 
 @cache
 def _long_run_of_marks() -> re.Pattern[str]:
-    """Return a pattern for more combining marks than any script puts on one letter.
+    """Return a pattern for more combining marks than any script puts on one letter. Its group 1 is what is kept of them.
 
     Unicode normalisation sorts such runs in quadratic time.
     """
+    characters = map(chr, range(sys.maxunicode + 1))
     # Only these characters can be marks. Normalising all of Unicode instead would take three times as long.
-    candidates = (
-        c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.combining(c) or unicodedata.decomposition(c)
-    )
+    candidates = (c for c in characters if unicodedata.combining(c) or unicodedata.decomposition(c))
     marks = "".join(map(re.escape, filter(_is_mark, candidates)))
     return re.compile(f"([{marks}]{{{MAX_COMBINING_MARKS}}})[{marks}]+")
 
 
 @cache
 def _is_mark(character: str) -> bool:
+    """Return whether a character consists of combining marks only, such as the accent U+0301, once it is decomposed."""
     return all(map(unicodedata.combining, unicodedata.normalize("NFKD", character)))
 
 
@@ -133,8 +144,8 @@ class Score:
     values: Mapping[str, float]  # metric name → score, from the metric's `lowest` to 1
     status: AnswerStatus
     prediction: str = ""  # canonical answer (for example a letter), for metrics that are not a mean over items
-    gold: str = ""
-    weights: Mapping[str, int] = field(default_factory=dict)  # how many checks a value is the share of, if several
+    gold: str = ""  # in the form of `prediction`
+    weights: Mapping[str, int] = field(default_factory=dict)  # metric name → weight of the item in its mean, if not 1
 
 
 def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
@@ -143,5 +154,11 @@ def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
     An answer is missing if its text is empty and either the model reasoned, or the model's processor or the server
     refused the question. Published scoring rules would count some empty answers as correct.
     """
-    missing = all(not a.text and (a.status == "refused" or a.reasoning_tokens is not None) for a in answers)
-    return replace(score, values=dict.fromkeys(score.values, 0.0)) if missing else score
+    if not all(map(_is_missing, answers)):
+        return score
+    return replace(score, values=dict.fromkeys(score.values, 0.0))
+
+
+def _is_missing(answer: Answer) -> bool:
+    has_reasoned = answer.reasoning_tokens is not None
+    return not answer.text and (answer.status == "refused" or has_reasoned)

@@ -1,4 +1,4 @@
-"""The exceptions with which an evaluation ends.
+"""Define the exceptions with which an evaluation ends.
 
 Exception
 ├── EvaluationError         the evaluation ends without a result; `code` is the reason
@@ -14,7 +14,7 @@ from typing import Any
 
 from submissions.texts.failure_codes import FailureCode
 
-Details = list[dict[str, Any]]  # the answers and scores of each item, which are private
+Details = list[dict[str, Any]]  # the answers and scores of each item, which are private; rows as in results/evaluate.py
 
 
 class EvaluationError(Exception):

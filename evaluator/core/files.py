@@ -1,4 +1,4 @@
-"""File helpers: content-addressed names, and safe handling of files that an untrusted process wrote."""
+"""Write files in one step, and handle files safely that an untrusted process wrote (the sandbox's `out/`)."""
 
 import errno
 import hashlib
@@ -12,10 +12,17 @@ from typing import BinaryIO
 
 from evaluator.core.errors import DataError
 
+HASH_LENGTH = 32  # hex digits of a SHA-256 in the name of a file; half of them, 128 bits, is enough
+MIN_SIZE = 4096  # bytes that a file or folder counts at least: about what it takes on the disk
+BLOCK = 512  # bytes; the unit of `st_blocks`
+
 
 def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes) -> str:
-    """Write `content` atomically to a file named after its SHA-256, and return its path relative to `root`."""
-    name = f"{folder}/{hashlib.sha256(content).hexdigest()[:32]}{suffix}"
+    """Write `content` atomically to a file named after its SHA-256, and return its path relative to `root`.
+
+    The path is `FOLDER/HASH.SUFFIX`, for example `images/0b1c….png`, so equal contents are one file.
+    """
+    name = f"{folder}/{hashlib.sha256(content).hexdigest()[:HASH_LENGTH]}{suffix}"
     target = root / name
     if not target.exists():
         target.parent.mkdir(exist_ok=True)
@@ -26,7 +33,7 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file in one step: readers never find a part of it, and a full disk leaves the file of before."""
+    """Write a file in one step: readers never see a part of it, and if the disk is full, the earlier file stays."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         new.write_bytes(content)
@@ -79,31 +86,32 @@ def remove_path(path: Path) -> None:
 
 
 def size_of(folder: Path, limit: int) -> int:
-    """Return the bytes of all files below a folder, counting at least 4,096 for each file and folder.
+    """Return the bytes of all files below a folder, counting at least MIN_SIZE for each file and folder.
 
     Counting stops above `limit`, so a larger result is not exact. A folder that cannot be read counts as `limit` bytes.
     """
     total = 0
-    waiting = [str(folder)]
-    while waiting and total <= limit:
+    folders = [str(folder)]  # still to be read
+    while folders and total <= limit:
         try:
-            with os.scandir(waiting.pop()) as entries:
+            with os.scandir(folders.pop()) as entries:
                 for entry in entries:
                     total += _size(entry)
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        folders.append(entry.path)
         except OSError as error:
             # ENOENT: removed meanwhile. Otherwise the content is hidden by its depth or by permissions.
-            total += 4096 if error.errno == errno.ENOENT else limit
+            total += MIN_SIZE if error.errno == errno.ENOENT else limit
     return total
 
 
 def _size(entry: os.DirEntry[str]) -> int:
+    """Return the bytes of a file or folder itself. A sparse file counts as its length, which it can still be filled to."""
     try:
-        found = entry.stat(follow_symlinks=False)
+        status = entry.stat(follow_symlinks=False)
     except OSError:  # removed meanwhile
-        return 4096
-    return max(4096, found.st_size, found.st_blocks * 512)
+        return MIN_SIZE
+    return max(MIN_SIZE, status.st_size, status.st_blocks * BLOCK)
 
 
 def keep_newest(entries: Iterable[Path], limit: int) -> list[Path]:
@@ -111,9 +119,9 @@ def keep_newest(entries: Iterable[Path], limit: int) -> list[Path]:
 
     Age is the modification time of each entry itself, not of files inside it.
     """
-    aged = sorted(((entry.stat().st_mtime, entry) for entry in entries), reverse=True)
+    newest_first = sorted(((entry.stat().st_mtime, entry) for entry in entries), reverse=True)
     total, removed = 0, []
-    for _, entry in aged:
+    for _, entry in newest_first:
         total += size_of(entry, limit) if entry.is_dir() else entry.stat().st_size
         if total > limit:
             remove_path(entry)
@@ -123,8 +131,13 @@ def keep_newest(entries: Iterable[Path], limit: int) -> list[Path]:
 
 @contextmanager
 def open_regular_file(path: Path, *, create: bool = False) -> Iterator[BinaryIO]:
-    """Open a regular file for reading and writing. Raises OSError for a symbolic link, a pipe or a device."""
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_CREAT if create else 0)
+    """Open a regular file for reading and writing. Raises OSError for a symbolic link, a pipe or a device.
+
+    With `create`, a file that does not exist is created, else OSError is raised for it too.
+    """
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a pipe would otherwise wait for its other end
+    if create:
+        flags |= os.O_CREAT
     with os.fdopen(os.open(path, flags, 0o644), "r+b") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{path.name} is not a regular file")
