@@ -1,7 +1,8 @@
-"""Public randomness, so that the operator cannot choose a set: rounds of drand's chain quicknet (https://drand.love).
+"""Read public randomness, so that the operator cannot choose a set: rounds of drand's chain quicknet (https://drand.love).
 
-A round is published every three seconds. Its randomness is the SHA-256 of a BLS signature over its number, which nobody
-can predict and anybody can verify with the chain's public key.
+A commitment (`seed.py`) names a round that is still to come, and the set is drawn from the operator's secret and that
+round's randomness. A round is published every three seconds. Its randomness is the SHA-256 of a BLS signature over its
+number, which nobody can predict and anybody can verify with the chain's public key.
 """
 
 import hashlib
@@ -17,15 +18,18 @@ from py_arkworks_bls12381 import GT, G1Point, G2Point
 from evaluator.core.errors import DataError
 from submissions.texts.errors import StoreUnavailableError
 
-SIGNATURE_DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
-SIGNATURE_BYTES = 48
+SIGNATURE_DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"  # of signatures in G1, as quicknet's are (RFC 9380)
+SIGNATURE_BYTES = 48  # a compressed point of G1
 LEAD = timedelta(seconds=60)  # from the commitment to the round that it names
-TIMEOUT_S, PATIENCE_S = 20, 120  # of one request, and from the time of a round until the server must have it
+TIMEOUT_S = 20  # of one request
+PATIENCE_S = 120  # from the time of a round until the server must have it
 
 
 @dataclass(frozen=True)
 class Chain:
-    hash: str
+    """A chain of drand: a group of servers that publishes rounds at fixed times."""
+
+    hash: str  # identifies the chain in addresses
     public_key: bytes  # compressed point of G2
     genesis: datetime  # of round 1
     period: timedelta
@@ -51,25 +55,30 @@ QUICKNET = Chain(
 
 
 def randomness(number: int, signature: str, chain: Chain = QUICKNET) -> bytes:
-    """Return the randomness of a round. Raises DataError if the signature, in hex, is not the chain's."""
-    wrong = DataError(f"the signature of drand round {number} does not verify")
+    """Return the 32 bytes of randomness of a round. Raises DataError if the signature, in hex, is not the chain's.
+
+    The signature S of the message M verifies if e(S, g2) = e(H(M), key), or e(S, g2) · e(-H(M), key) = 1, where e is the
+    pairing of BLS12-381, g2 the generator of G2 and H the hash to G1.
+    """
+    refusal = DataError(f"the signature of drand round {number} does not verify")
     try:
-        signed = bytes.fromhex(signature)
-        if len(signed) != SIGNATURE_BYTES:
-            raise wrong
-        point = G1Point.from_compressed_bytes(signed)
+        signature_bytes = bytes.fromhex(signature)
+        if len(signature_bytes) != SIGNATURE_BYTES:
+            raise refusal
+        point = G1Point.from_compressed_bytes(signature_bytes)
         message = hashlib.sha256(number.to_bytes(8, "big")).digest()
         hashed = G1Point.hash_to_curve(message, SIGNATURE_DOMAIN)
         key = G2Point.from_compressed_bytes(chain.public_key)
     except (ValueError, OverflowError):
-        raise wrong from None
-    if point == G1Point.identity() or not GT.pairing_check([point, -hashed], [G2Point(), key]):
-        raise wrong
-    return hashlib.sha256(signed).digest()
+        raise refusal from None
+    generator = G2Point()
+    if point == G1Point.identity() or not GT.pairing_check([point, -hashed], [generator, key]):
+        raise refusal
+    return hashlib.sha256(signature_bytes).digest()
 
 
 def fetch_signature(url: str, number: int, chain: Chain = QUICKNET, sleep: Callable[[float], None] = time.sleep) -> str:
-    """Wait for a round and return its verified signature, in hex, from a drand server.
+    """Wait for a round and return its verified signature, in hex, from the drand server at `url`.
 
     Raises StoreUnavailableError if the server cannot be reached or does not have the round in time, and DataError if its
     signature does not verify.

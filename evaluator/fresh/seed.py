@@ -1,7 +1,16 @@
 """Commit to and reveal the seed of a quarter's test set.
 
-The hash of the seed is published before any model is evaluated, the seed itself after the quarter. The private store has
-the seed in `seeds/QUARTER`, the public store has a `Commitment`.
+The hash of the secret is published before any model is evaluated, the secret itself after the quarter. The private store has
+the secret in `seeds/QUARTER`, the public store has a `Commitment`.
+
+There are two values: the operator's secret, which the records call `seed`, and the seed that the set is drawn from, which is
+computed from the secret and a public round of randomness (`drawing_seed`). Steps of a quarter:
+1. `drawn_set`, at the first use: `commit` to the secret, wait for the round, draw the set, `commit` to its hash.
+2. `reveal`, after the quarter: publish the secret.
+3. `differences`, by anybody: draw the set again and compare the hashes.
+
+All files of this folder except this one and `beacon.py` are hashed for the commitment (`generator_hash`), so they do not
+change during a quarter.
 """
 
 import hashlib
@@ -23,8 +32,8 @@ from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.errors import SettingsError
 
-LIBRARIES = ("matplotlib", "typst", "pillow", "numpy", "scipy")
-SEED_BYTES = 32
+LIBRARIES = ("matplotlib", "typst", "pillow", "numpy", "scipy")  # whose versions may change the set; they are published
+SEED_BYTES = 32  # of a random secret
 CHAIN = QUICKNET
 
 MAX_QUESTIONS = 100_000  # of a set that somebody else published; drawing it takes long
@@ -42,10 +51,10 @@ def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
     seed = drawing_seed(secret, public.beacon, signature)
     folder = settings.work_dir / "fresh" / f"{quarter}-{seed_hash(seed)[:12]}-{settings.fresh_n}"
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
-        whole = set_hash(folder) if folder.exists() else draw_set(seed, folder, settings.fresh_n)
-    commit(quarter, secret, settings, whole, signature)
-    return folder, whole
+    with FileLock(folder.with_suffix(".lock")):  # another worker of this host may be drawing it
+        set_sha256 = set_hash(folder) if folder.exists() else draw_set(seed, folder, settings.fresh_n)
+    commit(quarter, secret, settings, set_sha256, signature)
+    return folder, set_sha256
 
 
 def drawing_seed(secret: str, beacon: BeaconRound | None, signature: str | None) -> str:
@@ -61,9 +70,15 @@ def drawing_seed(secret: str, beacon: BeaconRound | None, signature: str | None)
 
 
 def _signature(public: Commitment, settings: Settings) -> str | None:
-    """Return the signature of the round that a commitment names, which is fetched if it is not public there yet."""
-    if public.beacon is None or public.beacon.signature:
-        return public.beacon.signature if public.beacon else None
+    """Return the signature of the round that a commitment names, or None if it names none.
+
+    It is fetched if the commitment does not have it yet. Raises SettingsError if no drand server is set, StoreError if the
+    server fails, and DataError if the signature does not verify.
+    """
+    if public.beacon is None:
+        return None
+    if public.beacon.signature:
+        return public.beacon.signature
     if settings.fresh_beacon is None:
         raise SettingsError(f"{public.quarter} needs drand round {public.beacon.number}: set HANNUN_FRESH_BEACON")
     return fetch_signature(settings.fresh_beacon, public.beacon.number, CHAIN)
@@ -80,16 +95,17 @@ def seed_of(quarter: str, settings: Settings) -> str:
 
 
 def commit(
-    quarter: str, secret: str, settings: Settings, whole: str | None = None, signature: str | None = None
+    quarter: str, secret: str, settings: Settings, set_sha256: str | None = None, signature: str | None = None
 ) -> Commitment:
     """Publish the hash of a secret, or add the hash of its set and the signature of its round. Return what is public.
 
-    Raises SettingsError if another secret or set is public, and StoreError if the store fails.
+    `set_sha256` and `signature` are None in the first call, before the set is drawn. Raises SettingsError if another secret
+    or set is public, and StoreError if the store fails.
     """
     store = open_store(settings.store, settings)
     now = store.now()
     beacon = BeaconRound(chain=CHAIN.hash, number=CHAIN.round_after(now + LEAD)) if settings.fresh_beacon else None
-    made = Commitment(
+    new = Commitment(
         quarter=quarter,
         n=settings.fresh_n,
         seed_sha256=seed_hash(secret),
@@ -100,19 +116,20 @@ def commit(
     )
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
-        if made.path not in snapshot.files:
-            return {made.path: made.to_bytes()}, f"Commit to the seed of {quarter}", made
-        public = Commitment.from_json(store.read(made.path, snapshot.head))
-        same_set = whole is None or public.set_sha256 in (None, whole)
-        if (public.seed_sha256, public.n) != (made.seed_sha256, made.n) or not same_set:
+        if new.path not in snapshot.files:
+            return {new.path: new.to_bytes()}, f"Commit to the seed of {quarter}", new
+        public = Commitment.from_json(store.read(new.path, snapshot.head))
+        is_same_secret = (public.seed_sha256, public.n) == (new.seed_sha256, new.n)
+        is_same_set = set_sha256 is None or public.set_sha256 in (None, set_sha256)
+        if not is_same_secret or not is_same_set:
             raise SettingsError(
                 f"another set of {quarter} was committed to: HANNUN_FRESH_SEED, HANNUN_FRESH_N and the code in "
                 "evaluator/fresh must not change until the next quarter"
             )
-        if whole is None or public.set_sha256:
+        if set_sha256 is None or public.set_sha256:  # nothing to add
             return {}, "", public
-        signed = public.beacon.evolve(signature=signature) if public.beacon else None
-        complete = public.evolve(set_sha256=whole, beacon=signed)
+        signed_beacon = public.beacon.evolve(signature=signature) if public.beacon else None
+        complete = public.evolve(set_sha256=set_sha256, beacon=signed_beacon)
         return {complete.path: complete.to_bytes()}, f"Commit to the set of {quarter}", complete
 
     return transact(store, decide)
@@ -150,7 +167,7 @@ def commitment(store: Store, quarter: str, snapshot: Snapshot | None = None) -> 
 def differences(
     public: Commitment, folder: Path, on_progress: Callable[[int, int], None] = lambda *_: None
 ) -> list[str]:
-    """Draw the set of a revealed seed into a new folder and return the differences from the commitment.
+    """Draw the set of a revealed seed into a new folder and return the differences from the commitment, none if it is kept.
 
     Raises DataError if the seed is not revealed, its round's signature does not verify, or the set cannot be drawn.
     """
@@ -171,12 +188,12 @@ def differences(
 
 def other_versions(public: Commitment) -> list[str]:
     """Return how code and libraries here differ from those of the commitment, which may explain a difference."""
-    found = []
+    other = []
     if generator_hash() != public.generator_sha256:
-        found.append("the code in evaluator/fresh is not the version that was committed to")
-    if (known := {name: version(name) for name in LIBRARIES}) != public.libraries:
-        found.append(f"libraries are {known} here, but were {public.libraries}")
-    return found
+        other.append("the code in evaluator/fresh is not the version that was committed to")
+    if (installed := {name: version(name) for name in LIBRARIES}) != public.libraries:
+        other.append(f"libraries are {installed} here, but were {public.libraries}")
+    return other
 
 
 def seed_hash(seed: str) -> str:
@@ -184,9 +201,9 @@ def seed_hash(seed: str) -> str:
 
 
 def generator_hash() -> str:
-    """Return the SHA-256 of the drawing code and the fonts."""
+    """Return the SHA-256 of the drawing code and the hashes of the fonts."""
     digest = hashlib.sha256("".join(FONTS.values()).encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.stem not in ("beacon", "seed"):
+        if path.stem not in ("beacon", "seed"):  # these two draw nothing
             digest.update(path.read_bytes())
     return digest.hexdigest()
