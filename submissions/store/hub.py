@@ -22,22 +22,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
-import httpx2
 import urllib3
 from dulwich.client import HttpGitClient
 from dulwich.errors import GitProtocolError
 from httpx2 import HTTPError
-from huggingface_hub import (
-    CommitInfo,
-    CommitOperationAdd,
-    CommitOperationDelete,
-    get_session,
-    set_client_factory,
-)
+from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete, get_session
 from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
-from huggingface_hub.utils._http import default_client_factory, hf_raise_for_status, parse_ratelimit_headers
+from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
+from submissions.store import hub_api
 from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
@@ -52,8 +46,6 @@ TRIES = 6
 LONGEST_WAIT = 30.0  # seconds between two attempts
 RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further attempt
 CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
-TIMEOUT = 30.0  # seconds without receiving a byte
-RESPONSE_SECONDS = 60.0  # for the whole body of a response
 CONFLICTS = (409, 412)  # HTTP status codes with which the Hub refuses a commit whose parent is no longer the newest
 UNDO_TRIES = 5
 MAX_REFUSALS = 7  # refusals in a row, while nobody else commits, after which the branch accepts no commits at all
@@ -63,42 +55,6 @@ COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is
 MAX_SINGLE_FILES = 300  # to prefetch more files, all files are fetched in one request
 MIRROR_BYTES = 500_000_000
 CONNECTIONS = 8  # for downloading single files
-
-
-def client() -> httpx2.Client:
-    """Return the Hub library's HTTP client with time limits; by default it waits forever."""
-    own = default_client_factory()
-    own.timeout = httpx2.Timeout(TIMEOUT)
-    hooks = own.event_hooks
-    own.event_hooks = {**hooks, "response": [*hooks["response"], _bound_time]}
-    return own
-
-
-def _bound_time(response: httpx2.Response) -> None:
-    """Limit the time for a response's body to RESPONSE_SECONDS in total."""
-    assert isinstance(response.stream, httpx2.SyncByteStream)
-    response.stream = _TimedStream(response.stream, time.monotonic() + RESPONSE_SECONDS)
-
-
-class _TimedStream(httpx2.SyncByteStream):
-    """A response body that raises ReadTimeout after a point of time, even if the server keeps sending."""
-
-    def __init__(self, stream: httpx2.SyncByteStream, until: float) -> None:
-        """Wrap a stream. `until` is a time of the monotonic clock."""
-        self._stream = stream
-        self._until = until
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._stream:
-            if time.monotonic() > self._until:
-                raise httpx2.ReadTimeout(f"the response took more than {RESPONSE_SECONDS:g} s")
-            yield chunk
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-set_client_factory(client)
 
 
 class _Interrupted(Exception):
@@ -205,20 +161,21 @@ class HubStore:
         """Commit changes on top of `parent` and return the new commit (see `Store.commit`).
 
         The message contains a nonce, because the Hub's answer alone does not show what happened. The history since the
-        parent is searched for it, with three outcomes:
+        parent is searched for it:
 
-        - The commit is there on top of the parent. It succeeded, even if the answer was an error or was lost.
-        - The commit is there on top of a newer parent. That is a conflict, so it is undone.
-        - It is not there. The branch has moved, or nothing would change: then the Hub reports success without checking the
-          parent. Both are conflicts, unless the commit was made and squashed in the meantime.
+        - Found on top of the parent: success, even if the answer was an error or was lost.
+        - Found as the first commit that the mirror has of the history: success, because nothing shows that its parent was
+          another.
+        - Found on top of another commit: a conflict, because the Hub did not check the parent. The commit is undone.
+        - Not found, but the history was squashed and the files are as the changes make them: success before the squash.
+        - Not found otherwise: a conflict. The branch has moved, or the changes change nothing, for which the Hub reports
+          success without checking the parent.
 
         Raises ConflictError after a conflict, StoreError if the branch refuses every commit without moving, and
         StoreUnavailableError if the Hub cannot be reached.
         """
         nonce = secrets.token_hex(16)
-        files_before = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
-        # The Hub refuses to delete a file that does not exist.
-        deleted = [path for path, content in changes.items() if content is None and path in files_before]
+        deleted = self._existing([path for path, content in changes.items() if content is None], parent)
         written = {path: content for path, content in changes.items() if content is not None}
         upload_s = RETRY_SECONDS + sum(map(len, written.values())) / UPLOAD_BYTES_PER_S
 
@@ -245,6 +202,18 @@ class HubStore:
             return found.commit
 
         return self._with_retries(attempt)
+
+    def _existing(self, paths: Collection[str], parent: str) -> list[str]:
+        """Return those of the files to delete that exist in the parent, because the Hub refuses to delete any other.
+
+        Raises ConflictError if the parent has to be fetched and is not the newest commit any more.
+        """
+        if not paths:
+            return []
+        if not self._mirror.has(parent) and self.head() != parent:  # a squash may have removed it
+            raise ConflictError(MAIN)
+        files = self.snapshot(parent).files
+        return [path for path in paths if path in files]
 
     def _search_after_error(self, error: Exception, parent: str, nonce: str) -> _CommitSearch:
         """Look whether a commit was made although the Hub's client raised an error, such as KeyError for a truncated answer.
@@ -353,17 +322,21 @@ class HubStore:
         return None
 
     def _mirrored(self, head: str, read: Callable[[], T]) -> T:
-        """Fetch a commit and read it from the mirror. Repeat once if objects are damaged or another process removed them."""
+        """Fetch a commit and read it from the mirror. Repeat once if objects are damaged or another process removed them.
+
+        Raises KeyError if the commit has no such file.
+        """
         self._fetch(head)
         try:
             return read()
-        except (DamagedError, KeyError) as error:
+        except KeyError:
             if self._mirror.has(head):
-                if isinstance(error, KeyError):
-                    raise
+                raise
+        except DamagedError as error:
+            if self._mirror.has(head):
                 self._reset_mirror(error)
-            self._fetch(head)
-            return read()
+        self._fetch(head)
+        return read()
 
     def _reset_mirror(self, error: Exception) -> None:
         log.warning(
@@ -379,6 +352,9 @@ class HubStore:
         """Fetch a commit into the mirror unless it is there, and with `since` also the commits after that one.
 
         Git may show a commit later than the API does. Raises StoreUnavailableError if it does not appear in time.
+
+        After a recent fetch, or if `since` is in the mirror, git sends all commits since the last one that the mirror has.
+        Else it sends the newest COMMIT_SEARCH_DEPTH if a commit is to be found among them, or only this one.
         """
 
         def attempt() -> None:
@@ -386,7 +362,7 @@ class HubStore:
                 return
             fetched_lately = time.monotonic() - self._fetched < FRESH_S
             if fetched_lately or (since and self._mirror.has(since)):
-                self._fetch_once(head, depth=None)  # all commits since the last one in the mirror
+                self._fetch_once(head, depth=None)
             else:
                 self._fetch_once(head, depth=COMMIT_SEARCH_DEPTH if since else 1)
 
@@ -397,7 +373,10 @@ class HubStore:
         self._with_retries(lambda: self._on_mirror(lambda: self._fetch_once(head, 1, blobs=True)))
 
     def _on_mirror(self, work: Callable[[], None]) -> None:
-        """Run `work`. Raises _Interrupted for errors that a retry may fix, after clearing a mirror that may be damaged."""
+        """Run `work`. Raises _Interrupted for errors that a retry may fix, after clearing a mirror that may be damaged.
+
+        One of them is StoreUnavailableError: another process holds the mirror's lock or packs its objects.
+        """
         try:
             work()
         except _Interrupted:
@@ -415,7 +394,7 @@ class HubStore:
             f"{self._endpoint}/datasets/",
             username="hannun" if token else None,
             password=token,
-            timeout=TIMEOUT,
+            timeout=hub_api.TIMEOUT,
             quiet=True,
         )
         self._mirror.fetch(client, self._repo, head, depth, blobs=blobs)
@@ -458,9 +437,8 @@ class HubStore:
 
         Raises StoreUnavailableError if it keeps failing, StoreError if a retry cannot help.
         """
-        outer: float | None = getattr(
-            self._limits, "until", None
-        )  # the limit of the call that contains this one, if any
+        # The limit of the call that contains this one, if any.
+        outer: float | None = getattr(self._limits, "until", None)
         until = outer or time.monotonic() + RETRY_SECONDS
         self._limits.until = until
 

@@ -23,7 +23,8 @@ from submissions.checks.submit import SubmissionService
 from submissions.config.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
-from submissions.store.hub import RETRY_SECONDS, TIMEOUT
+from submissions.store.hub import RETRY_SECONDS
+from submissions.store.hub_api import TIMEOUT
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 

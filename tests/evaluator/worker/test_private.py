@@ -41,7 +41,7 @@ Run = Callable[..., int]
 def installation(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return the settings of an installation with the model MODEL and others, which this process uses too."""
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
-    monkeypatch.setattr(logs, "_hidden", set())
+    monkeypatch.setattr(logs, "_hidden_texts", set())
     use_engine(monkeypatch, LetterEngine)
     for name in ("secret-model", "public-model"):
         folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)

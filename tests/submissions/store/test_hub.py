@@ -20,11 +20,12 @@ from scripts.support.records import NOW, Make, published, result_of
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.store import hub as hub_store
+from submissions.store import hub_api
 from submissions.store import retry_after as backoff
+from submissions.store.hub import HubStore
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
-from submissions.texts.errors import StoreError, StoreUnavailableError
+from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
 
 URL = "hf://datasets/org/store"
 
@@ -33,12 +34,12 @@ URL = "hf://datasets/org/store"
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Retry without waiting, and give up early on a server that hangs."""
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    monkeypatch.setattr(hub_store, "TIMEOUT", 1.0)
+    monkeypatch.setattr(hub_api, "TIMEOUT", 1.0)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
-    set_client_factory(hub_store.client)
+    set_client_factory(hub_api.client)
     yield
     monkeypatch.undo()
-    set_client_factory(hub_store.client)
+    set_client_factory(hub_api.client)
 
 
 CALLS = {
@@ -107,6 +108,18 @@ def test_revoked_token_raises_without_retry(hub: Hub) -> None:
     assert len(hub.seen) - before <= 4, "there is no retry"
 
 
+def test_commit_deletes_files_of_a_parent_that_is_not_in_the_mirror(hub: Hub, tmp_path: Path) -> None:
+    """Another process may have cleared the mirror since the caller took its snapshot."""
+    store = open_store(URL)
+    parent = store.commit({"a": b"1", "b": b"2"}, store.head(), "two files")
+    stores = [HubStore(URL, tmp_path / name, lambda: TOKEN) for name in ("first", "late")]
+    head = stores[0].commit({"a": None, "gone": None, "c": b"3"}, parent, "another mirror")
+    assert {"b", "c"} <= store.snapshot(head).files.keys() and "a" not in store.snapshot(head).files
+    with pytest.raises(ConflictError):
+        stores[1].commit({"b": None}, parent, "on a parent that is not the newest commit")
+    assert store.head() == head
+
+
 def test_commit_gives_up_if_hub_stays_down(hub: Hub) -> None:
     store = open_store(URL)
     head = store.head()
@@ -173,7 +186,7 @@ def test_commit_on_newer_parent_is_decided_again(hub: Hub, make_request: Make, a
 
 @pytest.mark.faults
 def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_store, "TIMEOUT", 60.0)
+    monkeypatch.setattr(hub_api, "TIMEOUT", 60.0)
     request = make_request()
     record = json.loads(result_of(request).to_bytes())
     files: dict[str, bytes | None] = {}
@@ -279,7 +292,7 @@ def test_token_file_is_read_again_by_open_stores(bucket: str, tmp_path: Path, mo
 
 def test_head_gives_up_on_slow_response(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send single bytes, each well within the time-out of one read."""
-    monkeypatch.setattr(hub_store, "RESPONSE_SECONDS", 0.3)
+    monkeypatch.setattr(hub_api, "RESPONSE_SECONDS", 0.3)
     ended = threading.Event()
     app = FastAPI()
 
@@ -293,7 +306,7 @@ def test_head_gives_up_on_slow_response(monkeypatch: pytest.MonkeyPatch) -> None
 
     with serve(app) as address:
         monkeypatch.setenv("HF_ENDPOINT", address)
-        monkeypatch.setattr(hub_store, "TRIES", 2)
+        monkeypatch.setattr("submissions.store.hub.TRIES", 2)
         try:
             with pytest.raises(StoreUnavailableError, match="took more than"):
                 open_store(URL).head()
