@@ -26,13 +26,14 @@ class KViscuit(Choice):
     name, version = "k-viscuit", "2"
     prompt = "{question}\n{choices}    Answer with the option's letter from the given choices directly."
     choice_line = "    {letter}. {choice}\n"
+    # Without an `id`, because its column `id_` (CATEGORY.PICTURE.QUESTION, such as Food.1.0) has some ids twice.
     columns = Columns(
         question="question",
         choices="options",
         answer="answer",
         right="place",
         image=("image", "image_path"),  # on the Hub, on GitHub
-        axes={  # its ids, such as Food.1.0, repeat
+        axes={
             "category": lambda row: row.text("id_").partition(".")[0],
             "question_type": _question_type,
         },

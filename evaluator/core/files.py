@@ -117,16 +117,36 @@ def _size(entry: os.DirEntry[str]) -> int:
 def keep_newest(entries: Iterable[Path], limit: int) -> list[Path]:
     """Remove the oldest files and folders until at most `limit` bytes are left. Return what was removed.
 
-    Age is the modification time of each entry itself, not of files inside it.
+    Age is the modification time of each entry itself, not of files inside it. Links are not followed, and an entry that is
+    removed meanwhile counts as empty.
     """
-    newest_first = sorted(((entry.stat().st_mtime, entry) for entry in entries), reverse=True)
-    total, removed = 0, []
+    newest_first = sorted(((_modified(entry), entry) for entry in entries), reverse=True)
+    total = 0
+    removed: list[Path] = []
     for _, entry in newest_first:
-        total += size_of(entry, limit) if entry.is_dir() else entry.stat().st_size
+        total += _size_of_entry(entry, limit)
         if total > limit:
             remove_path(entry)
             removed.append(entry)
     return removed
+
+
+def _modified(entry: Path) -> float:
+    """Return when an entry was modified, in seconds since 1970; 0 if it does not exist any more."""
+    try:
+        return entry.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _size_of_entry(entry: Path, limit: int) -> int:
+    """Return the bytes of a file, or of a folder with what is in it (`size_of`, up to the limit)."""
+    if entry.is_dir() and not entry.is_symlink():
+        return size_of(entry, limit)
+    try:
+        return entry.lstat().st_size
+    except OSError:
+        return 0
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 MAX_RESPONSE_BYTES = 32 * 2**20
 CONNECT_SECONDS = 15.0
@@ -73,7 +74,11 @@ def make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
 
 
 async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatCompletion:
-    """Assemble the chunks of a stream into one completion. All text fields of the message are concatenated, by name."""
+    """Assemble the chunks of a stream into one completion.
+
+    All text fields of the message are concatenated by name, because servers put reasoning into various ones
+    (`reasoning_content`, `reasoning`). A chunk without a message, as some servers send it at the end, adds none.
+    """
     completion: dict[str, Any] = {"id": "", "created": 0, "model": "", "object": "chat.completion", "choices": []}
     message: dict[str, list[str]] = {}
     finish = None
@@ -87,7 +92,9 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
                 continue
             finish = choice.finish_reason or finish
             message.setdefault("content", [])
-            for name, value in choice.delta.to_dict().items():
+            delta = getattr(choice, "delta", None)
+            fields = delta.to_dict() if isinstance(delta, ChoiceDelta) else {}
+            for name, value in fields.items():
                 if isinstance(value, str) and name != "role":
                     message.setdefault(name, []).append(value)
     if message:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+EQUAL_SCORES = 1e-9  # scores that differ by less differ by rounding only
+
 
 class Interval(NamedTuple):
     """A two-sided confidence interval."""
@@ -73,14 +75,16 @@ def mean_interval(
         return wilson(mean, n)
     from scipy.special import stdtrit  # the quantiles of Student's t; imported here because it is slow to import
 
-    weighted_residuals = weight * (values - mean)
+    are_equal = np.ptp(values) < EQUAL_SCORES
+    weighted_residuals = np.zeros(n) if are_equal else weight * (values - mean)
     residuals: npt.NDArray[np.float64] = np.bincount(cluster_of_item, weighted_residuals, n_clusters).astype(np.float64)
     quantile = float(stdtrit(_degrees_of_freedom(residuals), 0.975))
     between_clusters = n_clusters / (n_clusters - 1) * float((residuals**2).sum()) / float(weight.sum()) ** 2
+    if are_equal:  # no variance can be estimated: each cluster counts as one item
+        return wilson(mean, n_clusters, quantile=quantile)
     # Clusters that balance by chance must not raise the effective number of items.
     variance = max(between_clusters, weighted_variance(values, weight))
-    effective = mean * (1 - mean) / variance if variance else n_clusters  # all scores equal: one item for each cluster
-    return wilson(mean, effective, quantile=quantile)
+    return wilson(mean, mean * (1 - mean) / variance, quantile=quantile)
 
 
 def _degrees_of_freedom(residuals: npt.NDArray[np.float64]) -> float:

@@ -15,6 +15,7 @@ from evaluator.statistics.intervals import Interval
 RESAMPLES = 10_000
 SEED = 20_260_101  # any fixed number, so that the same answers always give the same interval
 _CHUNK = 250  # resamples computed at a time, to bound memory
+_DECIMALS = 12  # of sums of scores; beyond them is rounding, which would make 0.1 + 0.2 − 0.3 a difference
 
 Floats = npt.NDArray[np.float64]  # one score for each item
 
@@ -83,11 +84,12 @@ def _mcnemar(first_only: int, second_only: int) -> float:
 def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
     """Return the p value of a t test on the clusters' summed differences.
 
-    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares. This is close
+    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares, which are not
+    centred, because the hypothesis is that they are 0. This is close
     to the test of Yang, Sun & Hardin (Biometrical Journal 52 (2010)), with a t distribution for few clusters.
     """
     _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
-    sums = np.bincount(cluster_of_item, differences)
+    sums = np.bincount(cluster_of_item, differences).round(_DECIMALS)
     sum_of_squares = float((sums**2).sum())
     if not sum_of_squares or len(sums) < 2:
         return 1.0
@@ -107,7 +109,7 @@ def _bootstrap_means(scores: Floats, clusters: Sequence[str], resamples: int) ->
     """Return the mean score of each resample. A resample is as many clusters as the set has, drawn with replacement."""
     _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
     n_clusters = int(cluster_of_item.max()) + 1
-    sums = np.bincount(cluster_of_item, scores, n_clusters)
+    sums = np.bincount(cluster_of_item, scores, n_clusters).round(_DECIMALS)
     sizes = np.bincount(cluster_of_item, minlength=n_clusters)
     # A complex number holds each cluster's sum and size, so that one indexing operation draws both.
     packed = (sums + 1j * sizes).astype(np.complex64)

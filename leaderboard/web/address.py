@@ -37,7 +37,10 @@ def is_host(text: str) -> bool:
 
 
 def origin_of(request: Request) -> str:
-    """Return scheme and host of the board for a request: the public address, else the host that was asked for."""
+    """Return scheme and host of the board for a request: the public address, else the host that was asked for.
+
+    `SecurityMiddleware` has refused hosts that are not names (`is_host`).
+    """
     public: str | None = getattr(request.app.state, "public_address", None)  # set by `build_app`
     return public or str(request.base_url).rstrip("/")
 
@@ -46,8 +49,10 @@ def is_same_site(headers: Headers, public: str | None) -> bool:
     """Return whether the Origin header of a request is the board. Without the header, a program sent the request.
 
     The board may have several names: those that proxies forward, that in the Host header, and `public`, its public address.
-    Behind a proxy the port of the board may differ from the one that visitors use. If the browser itself states that the
-    request is of the same origin (Sec-Fetch-Site), only host names are compared.
+    Behind a proxy the port of the board may differ from the one that visitors use, and the board may not know its own scheme:
+    schemes are not compared, and a host without a port has the default one of the sender's scheme. If the browser itself
+    states that the request is of the same origin (Sec-Fetch-Site), only host names are compared. X-Forwarded-Host is believed
+    from anybody, because a page of another site cannot make a browser send it without asking the board first (CORS).
     """
     origin = headers.get("origin")
     if origin is None:

@@ -17,6 +17,7 @@ from huggingface_hub import HfApi
 
 from leaderboard.web.network import network_of
 from leaderboard.web.security import RateLimit
+from submissions.config.settings import is_token
 from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user
@@ -46,6 +47,7 @@ class Visitors:
         # threads.
         self._form_locks = WeakValueDictionary[str, anyio.Lock]()
         self._program_locks = WeakValueDictionary[str, Lock]()
+        self._adding_program_lock = Lock()  # else two threads could each add one for the same network
 
     @property
     def sign_in(self) -> bool:
@@ -69,7 +71,7 @@ class Visitors:
 
         Tokens that were issued to other sites are refused: with one, such a site could submit as its visitor.
         """
-        if not token or token.startswith(OAUTH_PREFIX):
+        if not token or not is_token(token) or token.startswith(OAUTH_PREFIX):
             return None
         try:
             who: Mapping[str, Any] = HfApi(token=token).whoami()
@@ -89,7 +91,8 @@ class Visitors:
     def program_slot(self, client: Client | None) -> Iterator[bool]:
         """Yield whether a program may submit now: False while another submission of its network runs."""
         network = network_of(client.host) if client else ""
-        lock = self._program_locks.setdefault(network, Lock())
+        with self._adding_program_lock:
+            lock = self._program_locks.setdefault(network, Lock())
         is_free = lock.acquire(blocking=False)
         try:
             yield is_free

@@ -14,8 +14,9 @@ from submissions.records.architecture import Architecture
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _MAX_SIZE = 10**9  # of a number that is shown
 MAX_PREFIX = 3  # parts that a name may have in front; "model.language_model." is two
-# The names under which architectures nest the config of a part, and store its sizes.
-TEXT_CONFIGS = ("text_config", "llm_config", "language_config", "thinker_config")
+# The names under which architectures nest the config of a part, and store its sizes. A thinker contains the other parts.
+THINKER_CONFIGS = ("thinker_config",)
+TEXT_CONFIGS = ("text_config", "llm_config", "language_config")
 VISION_CONFIGS = ("vision_config", "visual", "vision_tower_config", "vit_config")
 LAYERS = ("num_hidden_layers", "depth", "n_layer", "num_layers")
 WIDTHS = ("hidden_size", "embed_dim", "n_embd", "d_model")
@@ -23,18 +24,20 @@ WIDTHS = ("hidden_size", "embed_dim", "n_embd", "d_model")
 
 def shown_architecture(config: Mapping[str, Any]) -> Architecture:
     """Return the types and sizes that a parsed `config.json` shows. Values of another form count as not stated."""
-    text = _nested(config, TEXT_CONFIGS) or config
-    vision = _nested(config, VISION_CONFIGS) or {}
+    parts = _nested(config, THINKER_CONFIGS) or config
+    text = _nested(parts, TEXT_CONFIGS) or parts
+    vision = _nested(parts, VISION_CONFIGS) or {}
+    text_width = _size(text, WIDTHS)
     classes = config.get("architectures")
     return Architecture(
         class_name=_name(classes[0]) if isinstance(classes, list) and classes else None,
         text_type=_name(text.get("model_type")),
         text_layers=_size(text, LAYERS),
-        text_width=_size(text, WIDTHS),
+        text_width=text_width,
         vocabulary=_size(text, ("vocab_size",)) or _size(config, ("vocab_size",)),
         vision_type=_name(vision.get("model_type")),
         vision_layers=_size(vision, LAYERS),
-        vision_width=_size(vision, WIDTHS),
+        vision_width=_vision_width(vision, text_width),
     )
 
 
@@ -69,6 +72,18 @@ def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple
 def _nested(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any] | None:
     """Return the first of the named fields that is a nested config."""
     return next((config[name] for name in names if isinstance(config.get(name), dict)), None)
+
+
+def _vision_width(vision: Mapping[str, Any], text_width: int | None) -> int | None:
+    """Return the width of a vision encoder.
+
+    Some, such as Qwen2-VL's, call the width of their output `hidden_size`, which is that of the language model, and their
+    own `embed_dim`.
+    """
+    width = _size(vision, WIDTHS)
+    if width == text_width:
+        return _size(vision, ("embed_dim",)) or width
+    return width
 
 
 def _name(value: object) -> str | None:

@@ -304,6 +304,14 @@ def test_answer_joins_streamed_pieces() -> None:
     assert all(body["stream"] and body["stream_options"] == {"include_usage": True} for body in served.bodies)
 
 
+@pytest.mark.parametrize("delta", [{}, {"delta": None}, {"delta": "?"}])
+def test_answer_survives_chunk_without_message(delta: dict[str, Any]) -> None:
+    choices = [[{"index": 0, "delta": {"content": "42"}}], [{"index": 0, "finish_reason": "stop", **delta}]]
+    lines = [f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'choices': c})}\n\n" for c in choices]
+    stream = StreamingResponse(iter([*lines, "data: [DONE]\n\n"]), media_type="text/event-stream")
+    assert ask(Served(lambda body, _: stream), [Prompt("1", "?")]) == {"1": ("42", "ok")}
+
+
 def test_answer_falls_back_to_no_stream() -> None:
     def reply(body: dict[str, Any], _: int) -> Response:
         if "stream_options" in body or "stream" in body:

@@ -167,7 +167,10 @@ def test_keep_newest_removes_oldest(tmp_path: Path) -> None:
     assert keep_newest(tmp_path.iterdir(), 350_000) == []
     assert [path.name for path in keep_newest(tmp_path.iterdir(), 250_000)] == ["old"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["middle", "new"]
-    keep_newest(tmp_path.iterdir(), 0)
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "file").write_bytes(b"x")
+    gone = tmp_path / "gone"
+    assert gone in keep_newest([*tmp_path.iterdir(), gone], 0)
     assert not list(tmp_path.iterdir())
 
 

@@ -75,6 +75,21 @@ def test_mean_interval_of_equal_scores_has_width() -> None:
     assert mean_interval([1.0] * 20, [str(i // 2) for i in range(20)]).low < 0.8
 
 
+@pytest.mark.parametrize(("score", "lowest"), [(0.1, 0.0), (0.7, 0.0), (1 / 3, 0.0), (-0.25, -1 / 3)])
+def test_mean_interval_of_scores_that_differ_by_rounding_has_width(score: float, lowest: float) -> None:
+    scores = [score, score + 1e-16, *[score] * 98]
+    items = [str(number) for number in range(100)]
+    low, high = mean_interval(scores, items, lowest)
+    assert low < score - 0.03 and high > score + 0.03
+
+
+def test_paired_comparison_ignores_rounding_of_sums() -> None:
+    """0.1 + 0.2 - 0.3 is not 0 in floating point, and the same in each cluster."""
+    clusters = [str(number) for number in range(30) for _ in range(3)]
+    compared = paired_comparison([0.1, 0.2, 0.0] * 30, [0.0, 0.0, 0.3] * 30, clusters)
+    assert compared.p_value == 1.0 and compared.interval == (0.0, 0.0)
+
+
 def test_paired_comparison_counts_flips_and_covers_difference() -> None:
     random = np.random.default_rng(4)
     covered = rejected = 0

@@ -762,5 +762,7 @@ def test_oauth_tokens_of_other_sites_are_rejected(monkeypatch: pytest.MonkeyPatc
     visitors = Visitors("oauth")
     assert visitors.submitter_of_token("hf_oauth_abc") is None and asked == []
     assert visitors.submitter_of_token("hf_jwt") is None
+    assert visitors.submitter_of_token("hf_é") is None and visitors.submitter_of_token("hf_a b") is None
+    assert asked == ["hf_jwt"]
     known = visitors.submitter_of_token("hf_own")
     assert known and known.name == "kim"

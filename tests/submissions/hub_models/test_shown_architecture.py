@@ -29,6 +29,21 @@ def test_parts_of_a_vision_language_model_are_read() -> None:
     assert (shown.vision_type, shown.vision_layers, shown.vision_width) == ("siglip_vision_model", 27, 1152)
 
 
+def test_width_of_a_vision_encoder_is_not_that_of_its_output() -> None:
+    vision = {"depth": 32, "embed_dim": 1280, "hidden_size": 3584}
+    shown = shown_architecture({"model_type": "qwen2_vl", "hidden_size": 3584, "vision_config": vision})
+    assert (shown.vision_layers, shown.vision_width, shown.text_width) == (32, 1280, 3584)
+
+
+def test_parts_of_a_thinker_are_read() -> None:
+    text = {"model_type": "qwen2_5_omni_text", "num_hidden_layers": 28, "hidden_size": 3584, "vocab_size": 152_064}
+    vision = {"model_type": "qwen2_5_omni_vision_encoder", "depth": 32, "hidden_size": 1280}
+    thinker = {"model_type": "qwen2_5_omni_thinker", "text_config": text, "vision_config": vision}
+    shown = shown_architecture({"model_type": "qwen2_5_omni", "thinker_config": thinker})
+    assert (shown.text_type, shown.text_layers, shown.vocabulary) == ("qwen2_5_omni_text", 28, 152_064)
+    assert (shown.vision_type, shown.vision_layers, shown.vision_width) == ("qwen2_5_omni_vision_encoder", 32, 1280)
+
+
 def _unreachable(*_: object) -> NoReturn:
     raise OSError("no route to host")
 
