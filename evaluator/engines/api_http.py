@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from openai.types.chat.chat_completion_chunk import ChoiceDelta
+from openai.types.chat.chat_completion_chunk import Choice
 
 MAX_RESPONSE_BYTES = 32 * 2**20
 CONNECT_SECONDS = 15.0
@@ -73,6 +73,14 @@ def make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
     )
 
 
+def _fields(choice: Choice) -> dict[str, object]:
+    """Return the fields of a chunk's message. The client does not check that the server sent one."""
+    try:
+        return choice.delta.to_dict()
+    except AttributeError:
+        return {}
+
+
 async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatCompletion:
     """Assemble the chunks of a stream into one completion.
 
@@ -92,9 +100,7 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
                 continue
             finish = choice.finish_reason or finish
             message.setdefault("content", [])
-            delta = getattr(choice, "delta", None)
-            fields = delta.to_dict() if isinstance(delta, ChoiceDelta) else {}
-            for name, value in fields.items():
+            for name, value in _fields(choice).items():
                 if isinstance(value, str) and name != "role":
                     message.setdefault(name, []).append(value)
     if message:
