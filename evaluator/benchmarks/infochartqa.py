@@ -125,7 +125,7 @@ class InfoChartQA(Benchmark):
         return replace(
             item,
             question=build_question(row),
-            links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
+            links=_public_links(row.get("links")),
             crops=tuple(_box(box, item.images[0]) for box in row.get(BOXES) or ()),
         )
 
@@ -226,6 +226,14 @@ def _links(source: SourceRow) -> list[str]:
     return links
 
 
+def _public_links(value: Any) -> tuple[str, ...]:
+    """Return the public URLs of an item's image. Raises ValueError if they are not a list of text."""
+    links = value or []
+    if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
+        raise ValueError("column 'links' must be a list of text")
+    return tuple(link for link in links if link.startswith("https://"))
+
+
 def _question_type_id(value: Any) -> int:
     """Return the type of a question as it is in a row of the documented schema. Raises ValueError if it is not a number."""
     if not isinstance(value, int) or isinstance(value, bool) or not value:
@@ -240,9 +248,10 @@ def _answer_form(question_type_id: int) -> str:
 
 def build_question(row: Row) -> str:
     """Join the prompt, question, options and instructions that a row has, in the protocol's format: one a line."""
-    lines = [row["prompt"]] if row.get("prompt") else []
-    lines += [text_in(row, "question"), *(row.get("options") or [])]
-    return "".join(f"{line}\n" for line in lines) + (row.get("instructions") or "")
+    prompt = _optional_text("prompt", row.get("prompt"))
+    lines = [prompt] if prompt else []
+    lines += [text_in(row, "question"), *_options(row.get("options"))]
+    return "".join(f"{line}\n" for line in lines) + _optional_text("instructions", row.get("instructions"))
 
 
 def parts_f1(answer: str, response: str) -> float:

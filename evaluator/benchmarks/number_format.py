@@ -17,6 +17,7 @@ Value = bool | int | float | date | datetime | time
 
 GENERAL = "General"
 GENERAL_DIGITS = 10  # significant digits that the format General shows
+SMALLEST_GENERAL = -4  # power of ten of the smallest numbers that all programs show with a point in that format: 0.0001
 # Ids of built-in formats (ECMA-376, 18.8.30) that show another currency or order of day and month in each language: currency
 # (5 to 8, 42, 44), dates (14, 22) and formats of East Asian languages (27 to 36, 50 to 58).
 OF_LANGUAGE = frozenset({*range(5, 9), 14, 22, *range(27, 37), 42, 44, *range(50, 59)})
@@ -153,10 +154,15 @@ def _filled(value: Decimal, section: Sequence[_Token], code: str) -> str:
 
 
 def _general(value: Decimal) -> str:
-    """Return a number as the format General shows it: 15 -> "15", 0.30000000000000004 -> "0.3"."""
+    """Return a number as the format General shows it: 15 -> "15", 0.30000000000000004 -> "0.3".
+
+    Raises ValueError for a number that some programs show in scientific notation, such as 1E-10.
+    """
     whole = value.to_integral_value()
     if whole == value:
         return f"{whole:f}"
+    if value.adjusted() < SMALLEST_GENERAL:
+        raise ValueError(_refusal(GENERAL))
     digits_before_point = max(value.adjusted(), 0) + 1
     places = max(0, GENERAL_DIGITS - digits_before_point)
     return f"{round(value, places):f}".rstrip("0").rstrip(".")

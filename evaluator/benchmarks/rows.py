@@ -27,7 +27,7 @@ def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) ->
     for location, build in rows:
         try:
             item = build()
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"{location}: {describe_row_error(error)}") from None
         if item.id in items:
             raise DataError(f"{location}: the id {item.id!r} appears twice")

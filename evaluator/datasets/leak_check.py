@@ -30,7 +30,7 @@ def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) ->
     canary = data / CANARY
     if canary.is_file():
         line = folded(canary.read_text(encoding="utf-8"))
-        if any(line in text for text in public_texts):
+        if line and any(line in text for text in public_texts):
             raise LeakError("the canary of the test set")
     for item in items:
         for private_text in (item.question, item.answer, *item.choices, *_strings(list(item.extra.values()))):
@@ -45,10 +45,10 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield every string in a JSON value, including keys."""
+    """Yield every string in a JSON value or in nested tuples, including keys."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for element in value:
             yield from _strings(element)
     elif isinstance(value, dict):

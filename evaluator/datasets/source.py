@@ -209,7 +209,7 @@ def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
     def write_images(row: dict[str, Any], index: int) -> dict[str, Any]:
         names = []
         for place, image in enumerate(_embedded_images(repo, row, index + 1)):
-            suffix = Path(image["path"] or ".png").suffix
+            suffix = Path(image["path"] or "unnamed.png").suffix
             name = f"images/{index:06}-{place}{suffix}"
             (folder / name).write_bytes(image["bytes"])
             names.append(name)

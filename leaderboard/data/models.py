@@ -17,6 +17,7 @@ from leaderboard.data.ranking import Boards, RankedRow, representative_row, with
 from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
+KINDS: tuple[ResultKind, ...] = ("verified", "reported")  # in the order in which overall scores are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +102,12 @@ def model_rows(boards: Boards) -> list[ModelRow]:
 
     The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
     ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score. Measured and
-    reported scores follow different rules, so they are never compared, and models that were measured come first.
+    reported scores follow different rules, so they are never compared, and models that were measured come first. A model
+    that has both has the measured one.
     """
     models = _models_with_cells(boards)
     family_of = families(boards)
-    for kind in get_args(ResultKind):
+    for kind in KINDS:
         for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
             compared = [model for model in models.values() if model.ranked_on(kind).issuperset(shared)]
             totals = dict.fromkeys((model.model for model in compared), 0.0)  # sums of shares, by model
@@ -117,7 +119,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             for model in compared:
                 total = totals[model.model]
                 rank = bisect_left(losses, -total) + 1
-                model.overall[group] = Overall(100 * total / len(shared), kind, rank)
+                model.overall.setdefault(group, Overall(100 * total / len(shared), kind, rank))
     return sorted(models.values(), key=overall_order)
 
 

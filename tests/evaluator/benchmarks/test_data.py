@@ -90,6 +90,11 @@ BROKEN_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("infochartqa", {"subset": "plain"}, "subset"),
     ("infochartqa", {"extra_input_figure_bboxes": [[0, 0, 5000, 10]]}, "outside"),
     ("infochartqa", {"extra_input_figure_bboxes": [[0, 0]]}, "four numbers"),
+    ("infochartqa", {"extra_input_figure_bboxes": [[float("inf"), 0, 1, 1]]}, "infinity"),
+    ("infochartqa", {"links": "https://charts.example/1.png"}, "'links'"),
+    ("infochartqa", {"prompt": 5}, "'prompt'"),
+    ("infochartqa", {"instructions": 7}, "'instructions'"),
+    ("infochartqa", {"options": "a"}, "'options'"),
     *((name, {"choices": choices}, "four different") for name in ("ko-vdc", "ko-fresh") for choices in CHOICES),
     *(("ko-fresh", {"question": question, "choices": []}, "'question'") for question in ("", 5, None, "몇 명\ud83d")),
 ]

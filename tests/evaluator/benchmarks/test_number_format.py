@@ -64,6 +64,8 @@ def test_shown_value_follows_format(value: Value, code: str, shown: str) -> None
         (time(9, 5), "yyyy-mm-dd"),
         (datetime.fromisoformat("2021-03-02T09:00"), "h:mm AM/PM"),
         (datetime.fromisoformat("2021-03-02"), "General"),
+        (1e-10, "General"),
+        (-0.00001, "General"),
         (44257, "yyyy-mm-dd"),
     ],
 )

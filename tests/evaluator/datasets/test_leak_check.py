@@ -34,7 +34,10 @@ ITEM = Item(
     "2019년 가온시의 정수장 예산은 모두 얼마였는가?",
     "2,434억 7천만 원",
     choices=("짧다",),
-    extra={"images_described": "정수장에 밝은 등이 세 개 달린 정수장 모습의 사진"},
+    extra={
+        "images_described": "정수장에 밝은 등이 세 개 달린 정수장 모습의 사진",
+        "checks": ({"text": "저수지 물은 세 해 동안 해마다 줄었다"},),
+    },
 )
 
 
@@ -44,6 +47,7 @@ ITEM = Item(
         "정수장 예산은 모두 얼마였는가?" + " 2019년 가온시의 정수장 예산은 모두",
         "2019년 가온시의\n정수장   예산은 모두 얼마였는가",
         "밝은 등이 세 개 달린 정수장 모습의 사진",
+        "저수지 물은 세 해 동안 해마다 줄었다",
         "x HANNUN-CANARY-3f1c x",
     ],
 )
@@ -55,6 +59,7 @@ def test_check_public_finds_leak_without_quoting_it(tmp_path: Path, public: str)
 
 
 def test_check_public_accepts_common_text(tmp_path: Path) -> None:
+    (tmp_path / "canary.txt").write_text("\n")
     check_public(['"가온시의 예산, 2,434억 7천만 원, 짧다"'.encode()], [ITEM], tmp_path)
 
 

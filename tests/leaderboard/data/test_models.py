@@ -80,6 +80,23 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
     assert [m.model for m in models] == ["o/a", "o/b", "o/c", "o/d", "o/once", "o/page"]
 
 
+def test_measured_overall_comes_before_the_reported_one(make_request: Make) -> None:
+    """Models that were measured on two benchmarks, and are reported on two others, have the overall score of measurements."""
+
+    def with_reports(benchmark: str) -> list[RankedRow]:
+        rows = [row(make_request, "o/both", 90.0, benchmark), row(make_request, "o/other", 50.0, benchmark)]
+        return ranked([replace(one, kind="reported", headline=BENCHMARKS[benchmark].card.headline) for one in rows])
+
+    boards: Boards = {name: board_of(make_request, name, both=90, other=50, third=40) for name in ("ko-vqa", "ko-vdc")}
+    boards |= {name: with_reports(name) for name in ("ko-ocrag", "kdoc-ocrbench")}
+    models = model_rows(boards)
+    assert [(m.model, m.overall["image"].kind, m.overall["image"].rank) for m in models] == [
+        ("o/both", "verified", 1),
+        ("o/other", "verified", 2),
+        ("o/third", "verified", 3),
+    ]
+
+
 def test_overall_favours_model_ahead_on_all_shared_benchmarks(make_request: Make) -> None:
     """A model that beats another one on all shared benchmarks ranks above it, even if it was measured on more."""
     names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == "image"]
