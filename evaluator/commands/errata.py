@@ -26,7 +26,11 @@ MAX_SHOWN = 20  # results with another score or rank that are printed
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the step `add`, `rescore` or `list`. Raises DataError, SettingsError or StoreError if nothing was changed."""
+    """Run the step `add`, `rescore` or `list`.
+
+    Raises DataError, SettingsError or StoreError if the step cannot be done. Then nothing was changed by it, but results of
+    an earlier command that was interrupted may have been published.
+    """
     settings = load_settings(BENCHMARKS).with_store(args.store)
     check_there(settings.store)
     benchmark = BENCHMARKS[args.benchmark]
@@ -64,18 +68,20 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
     if args.step == "add" and not args.reason.strip():
         raise DataError("give a reason, which will be public: --reason TEXT")
     corrections = read_corrections(store, private, benchmark.name, source.split)
+    source = replace(source, corrections=corrections)  # the set with the corrections so far
     if args.step == "add":
-        before = replace(source, corrections=corrections)
-        earlier = Rescoring(benchmark, before, items, store, private, settings)
+        earlier = Rescoring(benchmark, source, items, store, private, settings)
+        # Results without stored answers cannot be scored again and lose their rank, which --unranked accepts.
         if not args.unranked:
             earlier.check_answers()
+        # Finish a command that was interrupted: scores and ranks that it changes belong to the erratum before this one.
         if corrections.made:
-            earlier.run()  # finishes an interrupted command, whose moves belong to the erratum before this one
+            earlier.run()
         correction = Correction(args.item, None if args.withdraw else args.answer)
         corrections = add_erratum(store, private, benchmark, source, items, correction, args.reason.strip())
+        source = replace(source, corrections=corrections)
         print(f"{benchmark.name} on {source.split} is now version {corrections.version_of(benchmark)}")
-    corrected = replace(source, corrections=corrections)
-    rescoring = Rescoring(benchmark, corrected, items, store, private, settings)
+    rescoring = Rescoring(benchmark, source, items, store, private, settings)
     with shown_progress() as show:
         rescored = rescoring.run(lambda done, total: show("score", done, total))
     _print(rescored)

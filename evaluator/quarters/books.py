@@ -189,24 +189,47 @@ def _read_record(file: Path, kind: type[R]) -> R:
 
 
 def _read_answer_table(file: Path) -> list[dict[str, Any]]:
-    """Return the rows of `answers.parquet`. Raises DataError if it is too large or has other columns or missing values."""
+    """Return the rows of `answers.parquet`. Raises DataError if it is too large or has other columns or missing values.
+
+    A small file can unpack to many gigabytes: a page by compression, and a text that is stored once for all rows with it. So
+    the declared sizes of pages are checked first, and texts are counted before each row gets its own.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    schema = _schema()
+    texts = [column.name for column in schema if column.type == pa.string()]
     try:
-        metadata = pq.ParquetFile(file).metadata  # read first: a small file can unpack to many gigabytes
-        unpacked = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
-        if unpacked > MAX_ANSWER_BYTES:
-            raise DataError(f"{file}: unpacks to {unpacked:,} bytes, which no quarter's answers have")
-        table = pq.read_table(file)
+        parquet = pq.ParquetFile(file, read_dictionary=texts)
+        groups = [parquet.metadata.row_group(number) for number in range(parquet.metadata.num_row_groups)]
+        _check_size(file, sum(group.total_byte_size for group in groups))
+        stored_schema = pq.ParquetFile(file).schema_arrow
+        if {column.name: column.type for column in stored_schema} != {column.name: column.type for column in schema}:
+            raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
+        table = parquet.read()
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None
-    schema = _schema()
-    if {column.name: column.type for column in table.schema} != {column.name: column.type for column in schema}:
-        raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
     if any(column.null_count for column in table.columns):
         raise DataError(f"{file}: has missing values")
+    _check_size(file, sum(_text_bytes(table[name]) for name in texts))
     return list(table.to_pylist())
+
+
+def _check_size(file: Path, unpacked: int) -> None:
+    """Raise DataError for a file that unpacks to more than MAX_ANSWER_BYTES."""
+    if unpacked > MAX_ANSWER_BYTES:
+        raise DataError(f"{file}: unpacks to {unpacked:,} bytes, which no quarter's answers have")
+
+
+def _text_bytes(column: Any) -> int:
+    """Return the bytes that a column of text has once each row has its own, from its distinct texts and their places."""
+    import pyarrow.compute as pc
+
+    total = 0
+    for chunk in column.chunks:
+        lengths = pc.binary_length(chunk.dictionary)
+        total += pc.sum(pc.take(lengths, chunk.indices)).as_py() or 0
+    return total
 
 
 def _schema() -> Any:

@@ -98,11 +98,13 @@ def _submit_api(context: Context) -> int:
     apis = context.settings.apis
     if (known := apis.get(args.api)) is None:
         return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
+    if args.share:
+        return fail("--share offers the result to a repository on the Hub, which an API does not have: leave it out")
     # The address and the model's name on the server stand for its unknown weights: a change of either is another revision.
     server = f"{known.options.base_url} {known.options.model}"
     facts = facts_of_server(known.model_id, server, args.api, known.efforts)
     code = 0
-    for benchmark in args.benchmark:
+    for benchmark in dict.fromkeys(args.benchmark):
         try:
             require_runnable(facts, benchmark, context.registry, args.thinking)
             if context.registry.benchmarks[benchmark].data_stays:

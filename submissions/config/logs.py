@@ -18,12 +18,18 @@ from submissions.config.settings import Settings
 from submissions.texts.printable import printable
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
-# Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header.
-TOKEN_PATTERN = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")
-# The credentials of a header with any scheme in any case, also as a dict shows it: "authorization: basic a2ltOnB3",
+# Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header. Names of functions,
+# such as hf_hub_download, have no digits and capitals; "bearer of the message" has no digits.
+TOKEN_PATTERN = re.compile(
+    r"(?<!\w)(?:hf|api)_(?=\w*[A-Z\d])\w{8,}|(?<!\w)hf_[a-z]{16,}"
+    r"|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}|(?<=bearer )(?=\S*\d)[\w.~+/-]{8,}"
+)
+# The credentials of a header with any scheme or none, in any case, also as a dict shows it: "authorization: basic a2ltOnB3",
 # "{b'Authorization': b'Token …'}". Group 1 is what stays.
-AUTHORIZATION_PATTERN = re.compile(r"(authorization['\"]?\s*[:=,]\s*b?['\"]?[\w-]+ )[^\r\n'\"]+", re.IGNORECASE)
-PASSWORD_PATTERN = re.compile(r"(?<=://)[^/@\s]+(?=@)")  # "user:password" in https://user:password@example.org
+AUTHORIZATION_PATTERN = re.compile(r"(authorization['\"]?\s*[:=,]\s*b?['\"]?(?:[\w-]+ )?)[^\r\n'\", ]+", re.IGNORECASE)
+# "user:password" in https://user:password@example.org, also if the password has "/" or "@"; but not "board:7860/models/a" in
+# https://board:7860/models/a@main.
+PASSWORD_PATTERN = re.compile(r"(?<=://)(?:[^/@:\s]+:(?!\d{1,5}/)\S*|[^/@\s]+)(?=@)")
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 
@@ -52,7 +58,10 @@ class Redacting(logging.Formatter):
         }
         if record.exc_info:
             entry["traceback"] = self._redacted(self.formatException(record.exc_info))
-        return json.dumps(entry, ensure_ascii=False)
+        line = json.dumps(entry, ensure_ascii=False)
+        return "".join(
+            char if char.isprintable() else json.dumps(char)[1:-1] for char in line
+        )  # U+2028 is a line break
 
     def formatException(self, ei: Any) -> str:
         """Indent a traceback, so that no line of an exception message looks like a log line."""
@@ -68,7 +77,7 @@ _hidden_texts: set[str] = set()
 
 def hide_in_logs(*texts: str) -> None:
     """Replace these texts in all further lines of this process, such as the model's name in a private evaluation."""
-    _hidden_texts.update(texts)
+    _hidden_texts.update(filter(None, texts))
 
 
 def known_secrets(settings: Settings) -> list[str]:

@@ -23,14 +23,21 @@ _ASKS_NAME_AND_VALUE = re.compile(
 )
 ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
 
-# Groups of words: an output contradicts its question or gold answer if each has words of one group only, and of another one.
+# Groups of words: an output contradicts another text if each has words of one group only, and of another one. `means_another`
+# says which text that is: the question, the gold answer or both.
 _Groups = Sequence[re.Pattern[str]]
 _PERIODS = [
     re.compile(words)
     for words in (r"시간당|시급", r"하루|일평균|일일", r"월평균|매월|한 달|매달", r"연간|연평균|매년|한 해")
 ]
-_DIRECTIONS = [re.compile(r"증가|상승|(?<![가-힣])늘"), re.compile(r"감소|하락|(?<![가-힣])줄")]
-_BOUNDS = [re.compile(r"최대|이내|이하|많아야|까지|at most|up to"), re.compile(r"최소|이상|적어도|at least")]
+_DIRECTIONS = [  # but not 줄 (a row) and 늘 (always)
+    re.compile(r"증가|상승|(?<![가-힣])늘(?=[어었고며면])"),
+    re.compile(r"감소|하락|(?<![가-힣])줄(?=[어었고며면])"),
+]
+_BOUNDS = [  # but not 2023년까지, 현재까지 and 이상 기온
+    re.compile(r"최대|이내|이하|많아야|(?<![년월일시분초말])(?<!현재)(?<!지금)까지|at most|up to"),
+    re.compile(r"최소|이상(?!\s?(?:기온|기후|고온|저온|징후|반응|증상|기상))|적어도|at least"),
+]
 _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
 _OPPOSITES = [
     [re.compile(word), re.compile(opposite)]
@@ -83,17 +90,21 @@ _UNSURE = re.compile(
 def means_another(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives its value to another subject, base, period, bound or direction than the gold answer."""
     known = f"{question} {gold}"
+    required = quantities(gold)
     if not _names_subject(question, gold, output) or _has_other_base(gold, output):
         return True
+    # A question has bounds and exclusions of its own, which say what is counted: 300건 이상인 달은 몇 번인가요?
     if any(_differ(groups, gold, output) for groups in (_BOUNDS, _WITH_OR_WITHOUT)):
         return True
-    if _differ(_PERIODS, known, output):
+    if any(_differ(groups, known, output) for groups in (_PERIODS, *_OPPOSITES)):
         return True
-    if _denies_subject(output, quantities(gold)) and not _DENIED_SUBJECT.search(known):
+    if _denies_subject(output, required) and not _DENIED_SUBJECT.search(known):
         return True
-    if any(_differ(groups, known, output) for groups in _OPPOSITES):
+    # What a question calls an increase may be a decrease: 증가율은 얼마인가요? -3.2%
+    is_decrease = any(quantity.value < 0 for quantity in required)
+    if not is_decrease and _differ(_DIRECTIONS, known, output):
         return True
-    if any(_differ(groups, question, output) for groups in (_DIRECTIONS, _HAVING)):
+    if _differ(_HAVING, question, output):
         return True
     if _names_other_place(known, output) or _is_runner_up(question, gold, output):
         return True

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from evaluator.benchmarks.scoring.quantities import Quantity, scan
 
@@ -56,10 +56,16 @@ def is_rounding(quantity: Quantity, others: Sequence[Quantity]) -> bool:
 
 
 def _rounds(rounded: int | Decimal, exact: int | Decimal) -> bool:
-    """Return whether a number that is not zero is another one rounded to its significant digits: 20.5 is 20.4994."""
-    return bool(rounded) and float(f"{float(exact):.{digits(rounded) - 1}e}") == float(rounded)
+    """Return whether a number that is not zero is another one rounded to its significant digits: 20.5 is 20.4994.
+
+    A half is rounded up, as people do: 13 is 12.5.
+    """
+    if not rounded or not exact:
+        return False
+    last_digit = Decimal(1).scaleb(Decimal(exact).adjusted() - digits(rounded) + 1)
+    return (Decimal(exact) / last_digit).to_integral_value(ROUND_HALF_UP) * last_digit == rounded
 
 
 def digits(value: int | Decimal) -> int:
-    """Return how many significant digits a number is written with: 0.025 and 2500 have 2."""
-    return max(1, len(str(abs(value)).replace(".", "").strip("0")))
+    """Return how many significant digits a number has without zeros at its end: 0.025 and 2500 have 2."""
+    return max(1, len(f"{abs(value):f}".replace(".", "").strip("0")))

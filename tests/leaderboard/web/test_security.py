@@ -310,6 +310,7 @@ def logged(message: str, *arguments: object, error: Exception | None = None) -> 
 
 def test_log_leaves_nothing_of_longer_private_names() -> None:
     names = ["hidden-org/secret", "hidden-org/secret-v2", "hidden-org"]
+    hide_in_logs("")
     hide_in_logs(*names)
     for name in names:
         assert redact(f"evaluating {name}") == "evaluating [private]"
@@ -325,7 +326,7 @@ def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     error = RuntimeError("the-key-a-setting-names for https://kim:the-writing-token@hub with Bearer abc.def-ghi123")
     text = formatter.format(logged("got %s and hf_abcdefgh12345", "the-reading-token", error=error))
     assert "got [secret] and [secret]" in text and "RuntimeError" in text
-    more = formatter.format(logged("hf_oauth_abc123 api_org_abcdef Basic a2ltOnB3"))
+    more = formatter.format(logged("hf_oauth_abc123 api_org_aBcdef Basic a2ltOnB3"))
     assert more == "a [secret] [secret] Basic [secret]"
     for secret in ("the-writing-token", "the-reading-token", "hf_abcdefgh", "abc.def", "setting-names"):
         assert secret not in text
@@ -341,6 +342,13 @@ def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("[(b'Authorization', b'Token abc')]", "[(b'Authorization', b'Token [secret]')]"),
         ("PROXY-AUTHORIZATION: Negotiate YIIJ==", "PROXY-AUTHORIZATION: Negotiate [secret]"),
+        ("Authorization: abcdefghijkl", "Authorization: [secret]"),
+        ("{'authorization': 'abcdefghijkl'}", "{'authorization': '[secret]'}"),
+        ("bearer abcdef123456", "bearer [secret]"),
+        ("https://u:p/w@host/x", "https://[secret]@host/x"),
+        ("https://u:p@ss@host", "https://[secret]@host"),
+        ("https://board:7860/models/a@main", "https://board:7860/models/a@main"),
+        ("in hf_hub_download, api_key_missing", "in hf_hub_download, api_key_missing"),
         ("a basic evaluation of a bearer", "a basic evaluation of a bearer"),
     ],
 )
@@ -353,6 +361,8 @@ def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-토큰')
     formatter = Redacting("%(message)s", Settings())
     error = RuntimeError('with a-"quoted"-토큰 in it')
+    unbroken = json.loads(formatter.format(logged("a\u2028b\x85c\x9bd")))
+    assert unbroken["message"] == "a\u2028b\x85c\x9bd" and formatter.format(logged("a\u2028b\x85c")).isprintable()
     line = formatter.format(logged('한글\nand a-"quoted"-토큰', error=error))
     entry = json.loads(line)
     assert "\n" not in line and entry.keys() == {"time", "level", "logger", "message", "traceback"}
