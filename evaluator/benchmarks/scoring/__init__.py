@@ -1,12 +1,12 @@
 """Scoring rules that are too long for the file of their benchmark, and what they share.
 
 A *published* rule repeats the makers' own script, mistakes included. A *strict* rule decides as a person would whether an
-output gives the right answer, whatever its wording. Each strict rule first calls `stated_answer` and then an entry point:
+output gives the right answer, whatever its wording. The strict rules, each of which reads an output through `stated_answer` first, are:
 
 | entry point | decides about | for |
 |---|---|---|
 | `final_answer.strict_match`, `strict_f1` | numbers with their units | ko-vqa |
-| `readings.matches_name`, `matches_reading`, `quantity_f1`, `abstains` | names, values read off a chart, unknown values | ko-vqa, ko-fresh |
+| `readings.matches_name`, `matches_reading`, `quantity_f1`, `abstains` | names, values with a tolerance, unknown values | ko-vqa, ko-fresh |
 | `letters.asserted_letter`, `asserted_letters` | letters of choices | ko-vdc, k-viscuit, infochartqa, ko-fresh |
 | `strict_chart_answers.strict_match` | English charts: values, names, lists, letters, yes or no | infochartqa |
 
@@ -14,6 +14,7 @@ Published rules: `published_quantities`, `chart_answers`, `html_text` (KorQuAD 2
 
 How numbers are read, from the bottom: `number_words` (삼만 → 30000) → `quantities` (units, signs) → `quantity_sets` →
 `sentence_values` (which values of a sentence count) → `contradictions`, `asides` → `final_answer` → `readings`.
-How responses to InfoChartQA are read: `names` → `chart_text` → `chart_passages` → `chart_names`, `chart_values`, `chart_lists`
-→ `strict_chart_answers`.
+
+How responses to InfoChartQA are read: `names` → `chart_text` → `chart_passages` → `chart_names`, `chart_values`,
+`chart_lists` → `strict_chart_answers`.
 """

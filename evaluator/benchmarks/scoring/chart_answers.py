@@ -1,4 +1,7 @@
-"""Compare answers with responses exactly as InfoChartQA's published scorer does, including its mistakes.
+"""Compare gold answers with responses exactly as InfoChartQA's published scorer does, including its mistakes.
+
+`infochartqa` calls `reference_match` for the metric `em`. `strict_chart_answers` uses the groups of question types and the
+tolerances, and none of the comparisons.
 
 source: CoolDawnAnt/InfoChartQA, eval/ (the rules, reimplemented). Mistakes in the rules are kept and documented,
 because the published numbers depend on them.
@@ -51,10 +54,9 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
     if question_type in ORDERED:
         return ordered_match(answer.replace(" ", "").split(","), _ranked_items(response))
     if question_type in ANY_CHARACTER:
+        # The published code iterates over the letters of the answer where items were meant: a mistake that is kept.
         given = response.split(",")
-        return any(
-            ordered_match(character.split(","), given) for character in answer
-        )  # iterates over the letters where items were meant: a fault that is kept
+        return any(ordered_match(character.split(","), given) for character in answer)
     if question_type in CHOICES:
         return choice_match(answer, response)
     return value_match(answer, response, EXACT)  # EXACT_NUMBER, and types that are not listed
@@ -80,9 +82,8 @@ def value_match(answer: str, response: str, tolerance: float) -> bool:
         return False  # the published scorer crashes if the answer is not a number, for example "10-15"
     pairs = [(wanted * x, given * y) for x in (wanted_unit, 1.0) for y in (given_unit, 1.0)]
     pairs += [(factor * wanted, given) for factor in FACTORS]
-    if any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs):
-        return True
-    return any(abs(factor * given - wanted) / (0.01 + abs(wanted)) < tolerance for factor in FACTORS)
+    pairs += [(wanted, factor * given) for factor in FACTORS]
+    return any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs)
 
 
 def unordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
@@ -91,10 +92,10 @@ def unordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
         return False
     free = list(given)
     for item in wanted:
-        found = next((i for i, other in enumerate(free) if _item_match(item, other, 0.8)), None)
-        if found is None:
+        place = next((i for i, other in enumerate(free) if _item_match(item, other, 0.8)), None)
+        if place is None:
             return False
-        del free[found]
+        del free[place]
     return True
 
 
@@ -126,13 +127,14 @@ def _letter(part: str) -> str | None:
     return None
 
 
-def _item_match(one: str, other: str, threshold: float) -> bool:
+def _item_match(wanted: str, given: str, threshold: float) -> bool:
     """Return whether one item contains the other or they are alike. Every item contains an empty one."""
-    return one in other or other in one or _alike(one.lower().strip(), other.lower().strip(), threshold)
+    return wanted in given or given in wanted or _alike(wanted.lower().strip(), given.lower().strip(), threshold)
 
 
-def _alike(one: str, other: str, threshold: float) -> bool:
-    matcher = SequenceMatcher(None, one, other)
+def _alike(wanted: str, given: str, threshold: float) -> bool:
+    """Return whether the similarity of two texts, from 0 to 1, is at least the threshold."""
+    matcher = SequenceMatcher(None, wanted, given)
     # Check two upper bounds first, because the ratio itself is by far the slowest.
     return all(bound() >= threshold for bound in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
 
@@ -144,6 +146,7 @@ def _ranked_items(response: str) -> list[str]:
 
 
 def mostly_digits(text: str) -> bool:
+    """Return whether more than half of a text's characters are digits or belong to amounts: those of "$1.2B", not of "March 2018"."""
     digits = sum(c.isdigit() or c in ".,$BTK" for c in text)
     return digits > len(text) - digits
 

@@ -88,7 +88,10 @@ def _readings(question: str, answer: str, response: str) -> Iterator[Sequence[st
 
 
 def _separator_for(answer: str) -> str:
-    """Return a pattern of what separates items. What is part of an item of the answer (R&D, sales and marketing) separates none."""
+    """Return a pattern of what separates items.
+
+    What is part of an item of the answer separates none: & and "and" of "R&D,Sales and marketing".
+    """
     return "|".join(
         separator for separator in _SEPARATORS if separator in (_COMMA, _NEW_LINE) or not re.search(separator, answer)
     )

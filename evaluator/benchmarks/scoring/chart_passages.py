@@ -1,7 +1,7 @@
 """Find the passages of a response to InfoChartQA that may give its answer.
 
-`strict_chart_answers` calls `answering_passages` for all answers that are not letters, lists, or yes or no, and looks for the
-answer in these passages only, so that a response that names every row of a chart is wrong.
+`strict_chart_answers` calls `answering_passages` for all answers that are not letters, lists, or yes or no, and looks
+for the answer in these passages only, so that a response that names every row of a chart is wrong.
 """
 
 import re
@@ -117,9 +117,9 @@ def _without_alternative_words(response: str) -> str:
 def _final_passages(question: str, answer: str, response: str, is_value: bool) -> list[str]:
     """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
 
-    The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but an answer.
-    Else it is in the last sentence that is not about another time, or in one that repeats more of the question, if nothing is
-    concluded from that.
+    The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but
+    an answer. Else it is in the last sentence that is not about another time, or in one that repeats more of the
+    question, if nothing is concluded from that.
     """
     if len(response) > MAX_LENGTH:
         return []

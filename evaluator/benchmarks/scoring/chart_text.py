@@ -69,8 +69,8 @@ def main_part(passage: str, may_be_answer: re.Pattern[str]) -> str:
 def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
     """Return the clause of a passage that is about the question, or the whole passage if none stands out.
 
-    To "How many cars did Japan export?", it is the first of "Japan exported 4,000 cars and Italy exported 900". It must match
-    `content`, and no other clause has its words of the question. A question that compares is about all clauses.
+    To "How many cars did Japan export?", it is the first of "Japan exported 4,000 cars and Italy exported 900". It must
+    match `content`, and no other clause has its words of the question. A question that compares is about all clauses.
     """
     clauses = [clause for clause in _CLAUSE_BREAK.split(passage) if content.search(clause)]
     if not 1 < len(clauses) <= MAX_ROWS or ASKS_TO_COMPARE.search(question):

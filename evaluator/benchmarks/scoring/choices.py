@@ -1,4 +1,7 @@
-"""Assign choices to letters."""
+"""Assign choices to letters, so that a letter reveals nothing about which choice is right.
+
+Benchmarks with choices keep the right choice first in `Item.choices`. `choice_order` says which choice is shown at each letter.
+"""
 
 import hashlib
 import hmac
@@ -10,7 +13,7 @@ from evaluator.core.data_types import Item
 
 LETTERS = "ABCD"
 ORDER_KEY = "order_key"  # key in an item's extra
-MAKERS_ORDER = "makers_order"  # key in an item's extra: the index of the choice at each letter, if the makers say it
+MAKERS_ORDER = "makers_order"  # key in an item's extra: the index of the choice at each letter, if the makers fix it
 
 
 def choices_in(row: Row) -> tuple[str, ...]:
@@ -26,21 +29,22 @@ def with_order_key(items: list[Item]) -> list[Item]:
 
     Nobody who lacks the right answers can compute the key, and so nobody can work out the letters.
     """
-    whole = json.dumps(
-        [(item.id, item.choices) for item in items]
-    )  # the right choice is the first, so this has the answers
-    key = hashlib.sha256(whole.encode()).hexdigest()
+    # The right choice is the first, so this has the answers.
+    ids_and_choices = json.dumps([(item.id, item.choices) for item in items])
+    key = hashlib.sha256(ids_and_choices.encode()).hexdigest()
     return [replace(item, extra={**item.extra, ORDER_KEY: key}) for item in items]
 
 
 def choice_order(item: Item, rotation: int) -> list[int]:
     """Return the index of the choice at each letter, rotated by `rotation` places.
 
-    With [2, 0, 3, 1], A is `item.choices[2]`, and B is the right one, which is `item.choices[0]`. The order is the makers', or, if they give none, a shuffle by the set's key and the item's id.
+    With [2, 0, 3, 1], A is `item.choices[2]`, and B is the right one, which is `item.choices[0]`. The order is the
+    makers', or, if they give none, a shuffle by the set's key and the item's id.
     """
     if MAKERS_ORDER in item.extra:
         order = list(item.extra[MAKERS_ORDER])
     else:
         digest = hmac.new(item.extra[ORDER_KEY].encode(), item.id.encode(), hashlib.sha256).digest()
+        # Sorted by four bytes of the digest for each choice.
         order = sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
     return order[rotation:] + order[:rotation]

@@ -42,10 +42,31 @@ _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
 _OPPOSITES = [
     [re.compile(word), re.compile(opposite)]
     for word, opposite in (
-        ("상반기", "하반기"), ("오전", "오후"), ("남성|남자|남학생", "여성|여자|여학생"), ("수출", "수입(?!액?원)"), ("전입", "전출"), ("출생", "사망"), ("사망자", "부상자"), ("취업자", "실업자"), ("입국", "출국"), ("매출", "매입"), ("세입", "세출"),
-        ("공립", "사립"), ("도시", "농촌"), ("입학", "졸업"), ("최고", "최저"), ("상위", "하위"), ("유료", "무료"), ("찬성", "반대"), ("개선", "악화"), ("흑자", "적자"), ("상향", "하향"), ("확대", "축소"), ("신설", "폐지"),
+        ("상반기", "하반기"),
+        ("오전", "오후"),
+        ("남성|남자|남학생", "여성|여자|여학생"),
+        ("수출", "수입(?!액?원)"),
+        ("전입", "전출"),
+        ("출생", "사망"),
+        ("사망자", "부상자"),
+        ("취업자", "실업자"),
+        ("입국", "출국"),
+        ("매출", "매입"),
+        ("세입", "세출"),
+        ("공립", "사립"),
+        ("도시", "농촌"),
+        ("입학", "졸업"),
+        ("최고", "최저"),
+        ("상위", "하위"),
+        ("유료", "무료"),
+        ("찬성", "반대"),
+        ("개선", "악화"),
+        ("흑자", "적자"),
+        ("상향", "하향"),
+        ("확대", "축소"),
+        ("신설", "폐지"),
     )
-]  # fmt: skip
+]
 _HAVING = [re.compile(r"있다['’”\"]?(?:고|는)|['‘“\"]있"), re.compile(r"없다['’”\"]?(?:고|는)|['‘“\"]없")]
 
 # Nouns: what a text is about.
@@ -215,7 +236,7 @@ def labels_of(text: str) -> dict[str, set[str]]:
 
 
 def _names_subject(question: str, gold: str, output: str) -> bool:
-    """Return whether an output names what the gold answer names before its value, or the question does not ask for a name."""
+    """Return whether an output names what gold names before its value, or the question does not ask for a name."""
     if not _ASKS_NAME_AND_VALUE.search(question):
         return True
     text = plain(gold)

@@ -1,7 +1,9 @@
 """Normalize HTML as the official KorQuAD 2 script does: text only, lower case, no punctuation, no white space.
 
-The official script uses BeautifulSoup on lxml. Three methods give the same result. Each passes on the texts that it
-might get wrong:
+`"<b>Seoul</b>, 서울"` → `"seoul서울"`. `korquad_2` normalizes gold answers and outputs with `normalize_many`, compares
+them, and gives partial credit with `character_f1`. Answers are whole tables, so all this is written for speed. The
+official script uses BeautifulSoup on lxml. Three methods give the same result. Each passes on the texts that it might
+get wrong:
 
 1. If all tags only frame text, cut them out with array operations.
 2. Parse with lxml, without BeautifulSoup's tree of Python objects.
@@ -21,13 +23,14 @@ from numpy.typing import NDArray
 
 _MARKS = "《》〈〉‘’"
 _ASCII_REMOVED = (string.punctuation + string.whitespace).encode()
-# Tags that only frame text, in their most common form: no attributes, at most 9 characters between < and >.
+# Tags that only frame text, in their most common form: no attributes, at most _MAX_TAG characters between < and >.
+_MAX_TAG = 9  # characters of 7 bits each, which fit in an int64
 _NAMES = (
     "a|td|tr|th|li|b|i|p|ul|ol|br|sup|sub|span|tbody|thead|tfoot|table|caption|dd|dt|dl|small|big|div|center|font|em"
     "|strong|u|s|code|h1|h2|h3|h4|h5|h6|hr|img|cite|abbr|tt"
 )
 _TAG_FORMS = (form for name in _NAMES.split("|") for form in (name, f"/{name}", f"{name}/"))
-_FRAMING_TAGS = {form for form in _TAG_FORMS if len(form) <= 9}
+_FRAMING_TAGS = {form for form in _TAG_FORMS if len(form) <= _MAX_TAG}
 _WITH_ATTRIBUTES = re.compile(rf"<(?:{_NAMES})(?:[ \n]+[a-z]+=\"[^\"<>&\x00-\x1f]*\")*[ \n]*/?>", re.ASCII)
 _PUNCTUATION_ENTITY = re.compile("&(?:amp|lt|gt|quot|nbsp);")  # their characters are removed anyway
 _CUT_OFF_TAG = re.compile("</?[a-z][a-z0-9]*\\Z")
@@ -43,7 +46,7 @@ _NEEDS_SOUP = (
 _NOT_TEXT = ("script", "style", "template", "rt", "rp")  # BeautifulSoup omits their text
 _SEPARATOR = "\0"  # separates the texts of a batch
 _BATCH_SIZE = 500  # texts; their indices must fit in 9 bits
-_DROP, _KEEP, _UNSURE = range(3)
+_DROP, _KEEP, _UNSURE = range(3)  # actions for a character; an _UNSURE one needs a parser
 _text_of = etree.XPath("string()")
 _local = threading.local()  # a parser must not be shared between threads
 
@@ -61,8 +64,8 @@ def normalize_many(texts: Sequence[str]) -> list[str]:
         batch = distinct[first : first + _BATCH_SIZE]
         attempts = {text: _balanced(text) for text in batch}
         balanced = {text: attempt for text, attempt in attempts.items() if attempt is not None}
-        stripped = _normalize_balanced(list(balanced.values()))
-        normalized |= {text: clean for text, clean in zip(balanced, stripped, strict=True) if clean is not None}
+        clean_texts = _normalize_balanced(list(balanced.values()))
+        normalized |= {text: clean for text, clean in zip(balanced, clean_texts, strict=True) if clean is not None}
     for text in distinct:
         if text not in normalized:
             normalized[text] = normalize(text)
@@ -99,43 +102,54 @@ def _stripped(text: str) -> str:
 
 
 def _normalize_balanced(texts: list[str]) -> list[str | None]:
-    """Normalize texts with as many `<` as `>` by cutting out tags. Return None for those that need a parser."""
+    """Normalize texts with as many `<` as `>` by cutting out tags. Return None for those that need a parser.
+
+    All texts are one array of UTF-16 code units. The n-th `<` and the n-th `>` are taken for one tag.
+    """
     codes = np.frombuffer(_SEPARATOR.join(texts).encode("utf-16-le", "surrogatepass"), np.uint16)
     actions = _character_actions()[codes]
     opening = np.flatnonzero(codes == ord("<"))
     closing = np.flatnonzero(codes == ord(">"))
+    # A `>` before its `<`, or a `<` between another one and its `>`.
     crossed = (opening > closing) | np.append(closing[:-1] > opening[1:], False)[: len(opening)]
     unknown = ~crossed & ~_is_framing(codes, opening, closing)
     for place in np.flatnonzero(unknown):
         tag = codes[opening[place] : closing[place] + 1].tobytes().decode("utf-16-le", "surrogatepass")
         unknown[place] = not _WITH_ATTRIBUTES.fullmatch(tag)
     unsure_places = np.concatenate([np.flatnonzero(actions == _UNSURE), opening[unknown | crossed], closing[crossed]])
-    unsure = set(np.searchsorted(np.flatnonzero(codes == 0), unsure_places).tolist())
-    steps = np.zeros(len(codes), np.int8)
-    steps[opening] = 1
-    steps[closing] = -1
-    kept = (actions != _DROP) & (np.cumsum(steps, dtype=np.int8) == 0)
+    unsure_texts = set(np.searchsorted(np.flatnonzero(codes == 0), unsure_places).tolist())
+    depth_changes = np.zeros(len(codes), np.int8)
+    depth_changes[opening] = 1
+    depth_changes[closing] = -1
+    is_outside_tags = np.cumsum(depth_changes, dtype=np.int8) == 0
+    kept = (actions != _DROP) & is_outside_tags
     clean = codes[kept].tobytes().decode("utf-16-le", "surrogatepass").lower().split(_SEPARATOR)
     if not texts:
         return []
-    return [None if place in unsure else text for place, text in enumerate(clean)]
+    return [None if number in unsure_texts else text for number, text in enumerate(clean)]
 
 
 def _is_framing(codes: NDArray[np.uint16], opening: NDArray[np.intp], closing: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each pair of brackets whether the text between them is one of _FRAMING_TAGS."""
+    """Return for each pair of brackets whether the text between them is one of _FRAMING_TAGS.
+
+    Each text is packed into an integer of 7 bits a character, as in `_framing_codes`. Characters beyond ASCII become 127,
+    which no tag has.
+    """
     lengths = closing - opening - 1
-    names = np.zeros(len(opening), np.int64)
-    for place in range(min(9, lengths.max(initial=0))):
+    packed = np.zeros(len(opening), np.int64)
+    for place in range(min(_MAX_TAG, lengths.max(initial=0))):
         longer = np.flatnonzero(lengths > place)
-        names[longer] = names[longer] << 7 | np.minimum(codes[opening[longer] + 1 + place], 127)
-    known = _framing_codes()
-    found = np.minimum(np.searchsorted(known, names), len(known) - 1)
-    is_known: NDArray[np.bool_] = (known[found] == names) & (lengths <= 9)
-    return is_known
+        packed[longer] = packed[longer] << 7 | np.minimum(codes[opening[longer] + 1 + place], 127)
+    framing = _framing_codes()
+    nearest = np.minimum(np.searchsorted(framing, packed), len(framing) - 1)
+    is_framing: NDArray[np.bool_] = (framing[nearest] == packed) & (lengths <= _MAX_TAG)
+    return is_framing
 
 
 @cache
 def _framing_codes() -> NDArray[np.int64]:
+    """Return _FRAMING_TAGS in ascending order, each packed into an integer of 7 bits a character."""
+
     def code(name: str) -> int:
         total = 0
         for letter in name:
@@ -162,6 +176,7 @@ def _character_action(character: str) -> int:
 
 
 def _text(html: str) -> str:
+    """Return the text of HTML by lxml or, where that differs from the official script, by BeautifulSoup."""
     if any(pattern.search(html) for pattern in _NEEDS_SOUP):
         return soup_text(html)
     parser = getattr(_local, "parser", None)
@@ -190,9 +205,9 @@ def character_f1(given: Sequence[str], gold: Sequence[str]) -> list[float]:
     A pair with an empty text has 0, even if both are empty.
     """
     scores = [1.0 if a == b and b else 0.0 for a, b in zip(given, gold, strict=True)]
-    pairs = [place for place, (a, b) in enumerate(zip(given, gold, strict=True)) if a != b and a and b]
-    for first in range(0, len(pairs), _BATCH_SIZE):
-        batch = pairs[first : first + _BATCH_SIZE]
+    different = [place for place, (a, b) in enumerate(zip(given, gold, strict=True)) if a != b and a and b]
+    for first in range(0, len(different), _BATCH_SIZE):
+        batch = different[first : first + _BATCH_SIZE]
         lengths = np.array([(len(given[n]), len(gold[n])) for n in batch])
         shared = _count_shared([given[n] for n in batch], [gold[n] for n in batch], lengths)
         for n, score in zip(batch, (2 * shared / lengths.sum(axis=1)).tolist(), strict=True):
@@ -203,11 +218,13 @@ def character_f1(given: Sequence[str], gold: Sequence[str]) -> list[float]:
 def _count_shared(given: list[str], gold: list[str], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many characters each pair has in common.
 
-    All characters of the batch are sorted by pair, character and side, and then counted.
+    `lengths` has the two lengths of each pair. Each character of the batch is one integer: 9 bits for its pair, 21 bits
+    for the character, and 1 bit for its side (1: gold). These are sorted, so that the same characters of a pair are
+    counted together.
     """
     codes = np.frombuffer("".join(given + gold).encode("utf-32-le", "surrogatepass"), np.int32)
-    places = np.arange(len(given), dtype=np.int32) << 22  # the pair, above 21 bits of character and 1 bit of side
-    keys = codes << 1 | np.repeat(np.concatenate([places, places | 1]), lengths.T.ravel())
+    pairs = np.arange(len(given), dtype=np.int32) << 22
+    keys = codes << 1 | np.repeat(np.concatenate([pairs, pairs | 1]), lengths.T.ravel())
     keys.sort()
     starts = np.flatnonzero(np.diff(keys >> 1, prepend=-1))
     in_gold = np.add.reduceat(keys & 1, starts)

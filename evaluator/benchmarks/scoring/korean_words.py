@@ -1,9 +1,13 @@
-"""Judge whether an answer is in Korean. Names, numbers, units and code do not count against it."""
+"""Judge whether an answer is in Korean. Names, numbers, units and code do not count against it.
+
+Benchmarks with Korean questions add the result to their scores (`with_language`) for the metric `in_korean`: 1 for
+"서울의 LG CNS입니다", 0 for "It is Seoul", no value for "1,402".
+"""
 
 import re
 from collections.abc import Mapping
 
-# What is no prose: code, formulas, markup, addresses.
+# What is not prose: code, formulas, markup, addresses.
 _NOT_PROSE = re.compile(
     r"```.*?```|`[^`]*`|\$[^$]*\$|\\[A-Za-z]+|<[^<>]{1,200}>|https?://\S+|(?<!\S)\S+@\S+", re.DOTALL
 )
@@ -18,72 +22,20 @@ _LATIN = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
 _AFTER_NUMBER = re.compile(r"[\d,.]\s?$")
 MAX_UNIT = 3  # letters of a Latin word that is a unit if it follows a number, such as kWh or won
 # English words with which answers begin, or which they consist of. Any other word with a capital may be a name.
-_ENGLISH = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "answer",
-        "are",
-        "as",
-        "based",
-        "because",
-        "but",
-        "by",
-        "cannot",
-        "chart",
-        "data",
-        "does",
-        "document",
-        "final",
-        "for",
-        "from",
-        "given",
-        "graph",
-        "here",
-        "however",
-        "i",
-        "image",
-        "in",
-        "is",
-        "it",
-        "no",
-        "none",
-        "not",
-        "of",
-        "on",
-        "question",
-        "result",
-        "so",
-        "step",
-        "table",
-        "that",
-        "the",
-        "therefore",
-        "there",
-        "these",
-        "this",
-        "thus",
-        "to",
-        "total",
-        "unanswerable",
-        "unit",
-        "unknown",
-        "value",
-        "was",
-        "we",
-        "were",
-        "which",
-        "yes",
-    ]
-)
+_ENGLISH = frozenset({
+    "a", "an", "and", "answer", "are", "as", "based", "because", "but", "by", "cannot", "chart", "data", "does",
+    "document", "final", "for", "from", "given", "graph", "here", "however", "i", "image", "in", "is", "it", "no",
+    "none", "not", "of", "on", "question", "result", "so", "step", "table", "that", "the", "therefore", "there",
+    "these", "this", "thus", "to", "total", "unanswerable", "unit", "unknown", "value", "was", "we", "were",
+    "which", "yes",
+})  # fmt: skip
 
 
 def in_korean(question: str, answer: str) -> float | None:
     """Return 1 if the words of an answer are Korean, 0 if not.
 
     Return None if the question is not in Korean, or the answer has no words that tell a language, such as `1,402` or
-    `LG CNS`. Words of the question may be repeated, and what stands in brackets explains Korean words. A word in another
+    `LG CNS`. Words of the question may be repeated, and what is in brackets explains Korean words. A word in another
     script, such as Han, is not Korean; Latin words may not be more than Korean ones.
     """
     if not _HANGUL.search(question):

@@ -1,4 +1,9 @@
-"""Write names that have several common forms in one: months, places, periods and English numbers."""
+"""Write names that have several common forms in one: months, dates, places, periods, ages and English numbers.
+
+`one_form("미국, 2nd quarter of 2020")` is `"united states, Q2 2020"`. The rules of InfoChartQA compare texts in this
+form, because a chart, its gold answer and an output may each have another one. The rules of Korean benchmarks use
+`places_in` and `with_place_as`, by which 충남 is 충청남도.
+"""
 
 import re
 from functools import lru_cache
@@ -49,13 +54,15 @@ NUMBERS = (
     "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
 
-_MONTH = re.compile(
+
+# The patterns of `one_form`, in the order in which it replaces them. Later ones match the forms that earlier ones write.
+_MONTH = re.compile(  # Sept., 9월; but not the verb of "may be"
     r"\b("
     + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
     + r"|sept)\b(?:\.(?=,|\s?\d))?(?! be\b)|(?<!\d)(1[0-2]|[1-9])월",
     re.IGNORECASE,
 )
-_YEAR_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
+_YEAR_BEFORE_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
 _GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE)
 _BOOMERS = re.compile(r"\bbaby[\s-]boomers?\b|\bboomers?\b", re.IGNORECASE)
 _GASES = {"carbon dioxide": re.compile(r"\bco2\b", re.IGNORECASE), "methane": re.compile(r"\bch4\b", re.IGNORECASE)}
@@ -68,26 +75,27 @@ _COUNTRY = re.compile(
     r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z$])",
     re.IGNORECASE,
 )
-_PERIOD = re.compile(
+_PERIOD = re.compile(  # from 2012 to 2014, 2012년부터 2014년까지, 2012–2014
     r"(?:\b(?:from|between)\s+)?(?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?(?:부터|에서|to|and|until|through|–|—|~|-|−)\s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
     rf"(?<![가-힣])({'|'.join(sorted(PLACES, key=len, reverse=True))})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?=[가-힣]?(?![가-힣])|으로|에서|에[는선도]|이[며고다라었]|입니다|보다|까지|부터)"
 )
-_AND_MORE = re.compile(
+_AND_MORE = re.compile(  # 65세 이상, 65 years and over, 65+
     r"(?<!\d)(\d{1,4})\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)",
     re.IGNORECASE,
 )
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
-_HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)
+_HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)  # not of "one half of"
+# two thirds, a quarter
 _FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)
-_AGES = re.compile(
+_AGES = re.compile(  # aged 25 to 34, 25~34세
     r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])"
     r"|\bage[ds]?\s(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\b",
     re.IGNORECASE,
 )
-_QUARTER = re.compile(
+_QUARTER = re.compile(  # second quarter, Q2, 2Q, 2분기
     r"\b(first|second|third|fourth|1st|2nd|3rd|4th)\squarter\b|\b(?:Q([1-4])|([1-4])Q)\b|(?<!\d)([1-4])\s?분기",
     re.IGNORECASE,
 )
@@ -95,23 +103,29 @@ _QUARTER_OF_YEAR = re.compile(r"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d)\b")
 _YEAR_AND_QUARTER = re.compile(r"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4])\b")
 _WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!'s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _MEN = re.compile(r"\b(?:men|man|males)\b(?!'s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
-_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
+_SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
+
+# Numbers in words, see `number_words_as_digits`.
 _TENS_WORD = re.compile(rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
 # Before a number word that counts what was named already: the two firms, these three.
-_KNOWN = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
+_DETERMINER = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
+_DETERMINER_REACH = 8  # characters before a number word in which a determiner is looked for
 
 
 @lru_cache(maxsize=64)  # the rule compares the same few texts again and again
 def one_form(text: str) -> str:
-    """Return a text with dates, names, ages, periods and open ranges in the form in which they are compared."""
+    """Return a text with dates, names, ages, periods and open ranges in the form in which they are compared.
+
+    The order matters: dates are found by the months that are written first, and dashes of ranges before ages and periods.
+    """
     text = _MONTH.sub(_month, text)
     text = _DATE.sub(_date, text)
     text = _GENERATION.sub(r"gen \1", text)
     text = _BOOMERS.sub("boomers", text)
     for gas, formula in _GASES.items():
         text = formula.sub(gas, text)
-    text = _YEAR_MONTH.sub(r"\2 \1", text)
+    text = _YEAR_BEFORE_MONTH.sub(r"\2 \1", text)
     text = _COUNTRY.sub(_country, text)
     text = _PLACE.sub(lambda match: PLACES[match[1]], text)
     text = _RANGE_DASH.sub("-", text)
@@ -125,7 +139,7 @@ def one_form(text: str) -> str:
     text = _MEN.sub("male", text)
     text = _PERIOD.sub(_period, text)
     text = _AND_MORE.sub(r"\1+", text)
-    return _PER.sub(" per ", text)
+    return _SLASH_FOR_PER.sub(" per ", text)
 
 
 def places_in(text: str) -> set[str]:
@@ -143,6 +157,7 @@ def with_place_as(name: str, text: str) -> str:
     return _PLACE.sub(renamed, text)
 
 
+# Each of these returns the one form of what a pattern has matched.
 def _country(match: re.Match[str]) -> str:
     names = list(COUNTRIES)  # in the order of the pattern's groups
     return names[(match.lastindex or 1) - 1]
@@ -154,8 +169,8 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _period(match: re.Match[str]) -> str:
     """Return a period as `2012-2014`, with `in` before it if a preposition was there."""
-    is_phrase = match[0][:1].isalpha()
-    return f"{'in ' if is_phrase else ''}{match[1]}-{match[2]}"
+    has_preposition = match[0][:1].isalpha()
+    return f"{'in ' if has_preposition else ''}{match[1]}-{match[2]}"
 
 
 def _quarter(match: re.Match[str]) -> str:
@@ -177,18 +192,25 @@ def _date(match: re.Match[str]) -> str:
 
 
 def _tens(match: re.Match[str]) -> int:
+    """Return the value of a match of _TENS_WORD: twenty-five → 25."""
     ones = NUMBERS.index(match[2].lower()) if match[2] else 0
     return 10 * (2 + TENS.index(match[1].lower())) + ones
 
 
 def number_words_as_digits(text: str) -> str:
-    """Return an English text with number words as digits. `one` is kept beside other numbers, where it rarely is a number."""
+    """Return an English text with number words as digits: "about twenty-five cars" → "about 25 cars".
+
+    Beside other numbers, `one` is kept, because it rarely is a number there, and so is a word that counts what was named
+    already: "the two firms".
+    """
     text = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
     has_digits = bool(re.search(r"\d", text)) or len(_NUMBER_WORD.findall(text)) > 1
 
     def in_digits(match: re.Match[str]) -> str:
         word = match[0].lower()
-        is_no_value = has_digits and (word == "one" or _KNOWN.search(text, max(0, match.start() - 8), match.start()))
+        is_no_value = has_digits and (
+            word == "one" or _DETERMINER.search(text, max(0, match.start() - _DETERMINER_REACH), match.start())
+        )
         return match[0] if is_no_value else str(NUMBERS.index(word))
 
     return _NUMBER_WORD.sub(in_digits, text)

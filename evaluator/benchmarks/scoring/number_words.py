@@ -1,4 +1,8 @@
-"""Write numbers and signs that are words as digits and `-`: 삼만 이천 명, 두 곳, 3천1백만 원, 마이너스 5.2%, 영하 3도."""
+"""Write Korean numbers and signs that are words with digits and `-`.
+
+삼만 이천 명 → 32000 명, 두 곳 → 2곳, 3천1백만 원 → 3100만 원, 마이너스 5.2% → -5.2%. `quantities.plain` and `chart_text.folded`
+call `in_digits` first. Units and the multipliers 만, 억 and 조 behind digits are left to `quantities`.
+"""
 
 import math
 import re
@@ -18,9 +22,9 @@ COUNTS = {
 }
 COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|석|량|세대|가구|사람|나라|지역|항목"
 
-# A number in Hangul has one of the digits and stands before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are none.
-_ONE = "일이삼사오육칠팔구"
-_ANY = f"{_ONE}십백천만억조"
+# A number in Hangul has one of the digits and is before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are not numbers.
+_DIGIT = "일이삼사오육칠팔구"
+_NUMERAL = f"{_DIGIT}십백천만억조"
 _UNIT = (
     "원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|월|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르"
     "|킬로|호"
@@ -33,41 +37,44 @@ _HANGUL = re.compile(
     rf"""
     (?<![가-힣\d])
     (?:
-        [{_ONE}] (?=\s?(?:{_CLEAR_UNIT}))              # 삼 퍼센트, 오개월
-      | [{_ONE.replace("이", "")}] (?=\s{_LAST_UNIT})   # 답은 삼 명입니다
+        [{_DIGIT}] (?=\s?(?:{_CLEAR_UNIT}))              # 삼 퍼센트, 오개월
+      | [{_DIGIT.replace("이", "")}] (?=\s{_LAST_UNIT})   # 답은 삼 명입니다
       | 만\s?[천백] (?=\s(?:{_UNIT})(?!이라|상|하))      # 만 천 톤
-      | (?=[{_ANY}]{{2}}|[{_ANY}]\s[{_ANY}])            # 이만 칠천 명: two letters or more,
-        (?=[십백천만억조\s]{{0,6}}[{_ONE}])              # one of which is a digit,
-        [{_ANY}]+ (?:\s[{_ANY}]+){{0,4}}
+      | (?=[{_NUMERAL}]{{2}}|[{_NUMERAL}]\s[{_NUMERAL}])            # 이만 칠천 명: two letters or more,
+        (?=[십백천만억조\s]{{0,6}}[{_DIGIT}])              # one of which is a digit,
+        [{_NUMERAL}]+ (?:\s[{_NUMERAL}]+){{0,4}}
         (?=\s?(?:{_UNIT})(?!이라|상|하))                 # before a unit that is not 이상, 이하
     )
     """,
     re.VERBOSE,
 )
 _COUNTED = re.compile(  # 두 곳, 삼백열두 명, but not 108 세대, 세종 and 한편
-    rf"(?<![가-힣\d])(?<!\d\s)(?!세대|세종|한편|한해)((?:[{_ONE}]?[만천백]\s?){{0,4}})({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
+    rf"(?<![가-힣\d])(?<!\d\s)(?!세대|세종|한편|한해)((?:[{_DIGIT}]?[만천백]\s?){{0,4}})({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
 )
-_NONE = re.compile(r"(?<![가-힣])(?:하나|한\s?(?:곳|개|건|해|명|번|차례|가지))도\s없(?:습니다|다|음|었\S*)?")
-_SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")
+_NONE = re.compile(  # 한 곳도 없습니다 → 0
+    r"(?<![가-힣])(?:하나|한\s?(?:곳|개|건|해|명|번|차례|가지))도\s없(?:습니다|다|음|었\S*)?"
+)
+_SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")  # '18년 → 2018년
 _FIRST = re.compile(r"(?<![가-힣])첫\s?번째")
-_COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")
+_COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")  # 3천1백 → 3100
 _COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")
-_MINUS_WORD = re.compile(
+_MINUS_WORD = re.compile(  # 영하 3도, 마이너스(-) 5.2%, (-)5.2%
     r"(?:마이너스|영하|\bminus|\bnegative)\s?(?:\(\s?[-−–]\s?\))?\s?(?=[\d.$₩])|\(\s?[-−–]\s?\)\s?(?=\d)", re.IGNORECASE
 )
-_YEARS_AND_MONTHS = re.compile(r"(?<![\d.,])(\d{1,2})\s?년\s?(\d{1,2})\s?개월")
+_YEARS_AND_MONTHS = re.compile(r"(?<![\d.,])(\d{1,2})\s?년\s?(\d{1,2})\s?개월")  # 2년 3개월 → 27개월
 _TILDE = re.compile("[∼〜～]")
-_DURATION = re.compile(
+_DURATION = re.compile(  # 1시간 30분, 1 h 30 min → 90분
     r"(?<![\d.,])(\d{1,4})\s?(?:시간|hours?|hrs?|h)\s?(?:and\s)?(\d{1,2}(?:\.\d+)?)\s?(?:분|minutes?|mins?|m)(?![A-Za-z])"
 )
-_DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
+_DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")  # of –5.2, but not of 10–15
+_PIVOT_OF_SHORT_YEARS = 50  # '49년 is 2049년, '50년 is 1950년
 
 
 def in_digits(text: str) -> str:
     """Return a text whose numbers and signs are written with digits and `-`.
 
-    The order matters: signs come before the numbers that they stand at, 하나도 없다 before 하나, and what is counted (두 곳)
-    before numbers of several letters. Parts such as 3천1백 are joined last, when all their digits are written.
+    The order matters: signs come before the numbers behind them, 하나도 없다 before 하나, and what is counted (두 곳)
+    before numbers of several letters. Compounds such as 3천1백 are joined last, when all their digits are written.
     """
     text = _TILDE.sub("~", text)
     text = _MINUS_WORD.sub(" -", text)
@@ -76,7 +83,7 @@ def in_digits(text: str) -> str:
     text = _YEARS_AND_MONTHS.sub(lambda match: f"{12 * int(match[1]) + int(match[2])}개월", text)
     text = _FIRST.sub("1번째", text)
     text = _NONE.sub("0", text)
-    text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < 50 else '19'}{match[1]}년", text)
+    text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < _PIVOT_OF_SHORT_YEARS else '19'}{match[1]}년", text)
     text = _COUNTED.sub(_counted, text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)
@@ -95,7 +102,7 @@ def _counted(match: re.Match[str]) -> str:
 
 def _hangul_value(text: str) -> int:
     """Return the value of a number in Hangul: 삼만 이천 is 32,000."""
-    total = section = digit = 0
+    total = section = digit = 0  # above the last 만, 억 or 조; since then; since the last 십, 백 or 천
     for letter in text:
         if letter in DIGITS:
             digit = DIGITS[letter]

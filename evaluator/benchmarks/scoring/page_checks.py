@@ -1,12 +1,13 @@
 """Check a transcribed page as olmOCR-bench does: sentences that must or must not be there, cells with their neighbours.
 
-`kdoc_ocrbench` calls `checked_row` for each row of the makers' files, and `run_checks` and `is_sound` for each page that a
-model has transcribed. A row `{"type": "table", "cell": "350", "left": "2018년", …}` requires a table, in Markdown or HTML, with
-a cell 350 to the right of a cell 2018년.
+`kdoc_ocrbench` calls `checked_row` for each row of the makers' files, and `run_checks` and `is_sound` for each page
+that a model has transcribed. A row `{"type": "table", "cell": "350", "left": "2018년", …}` requires a table, in Markdown
+or HTML, with a cell 350 to the right of a cell 2018년.
 
-source: https://github.com/allenai/olmocr, `olmocr/bench` of 2026-03-25. Comparisons are made with the same floating-point
-numbers. Where that code ends the run, this one goes on: tables whose spans overlap are checked, and HTML that cannot be parsed
-has no tables. What exceeds the limits below is not checked, so that no output takes longer than a few seconds.
+source: https://github.com/allenai/olmocr, `olmocr/bench` of 2026-03-25. Comparisons are made with the same
+floating-point numbers. Where that code ends the run, this one goes on: tables whose spans overlap are checked, and HTML
+that cannot be parsed has no tables. What exceeds the limits below is not checked, so that no output takes longer than a
+few seconds.
 """
 
 import re
@@ -114,7 +115,10 @@ def _passes(check: Check, page: "_Page") -> bool:
 
 
 def _text_found(check: Check, page: "_Page") -> bool:
-    """Return whether a page, or its first and last characters that the check names, has a text with at most `max_diffs` edits."""
+    """Return whether a page has the text of a check with at most `max_diffs` edits.
+
+    With `first_n` or `last_n`, only so many characters at its start and end are searched.
+    """
     from rapidfuzz import fuzz
 
     query = normalized(check["text"])
@@ -278,7 +282,8 @@ class _Table:
     def has_heading(self, side: str, matches: Matcher) -> list[bool]:
         """Return whether each cell has a matching heading on this side.
 
-        Its headings are the heading cells among all cells on the way to the edge or, if there are none, the cells at the edge.
+        Its headings are the heading cells among all cells on the way to the edge or, if there are none, the cells at
+        the edge.
         """
         beside = self.neighbours(side)
         count = len(self.cells)

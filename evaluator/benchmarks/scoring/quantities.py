@@ -51,7 +51,7 @@ class Quantity(NamedTuple):
         return self._replace(value=Decimal(self.value) * own.factor / target.factor, unit=unit)
 
     def _is_same_measure(self, other: "Quantity") -> bool:
-        """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
+        """Return whether two quantities are the same, for example a length, in different units: 12.4 km, 12,400 m."""
         own = MEASURES.get(self.unit)
         its = MEASURES.get(other.unit)
         if own is None or its is None or own.measure != its.measure or self.unit == other.unit:

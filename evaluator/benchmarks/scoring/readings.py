@@ -116,8 +116,8 @@ def is_name(gold: str) -> bool:
 def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호).
 
-    It is read in bold, in a sentence in English, in the clause with the question's superlative (`_concludes`), and at the end
-    of the last line (`_ends_with_name`). A list of names or alternatives gives none.
+    It is read in bold, in a sentence in English, in the clause with the question's superlative (`_concludes`), and at
+    the end of the last line (`_ends_with_name`). A list of names or alternatives gives none.
     """
     text = _LATEX_TEXT.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
     bold = set(map(folded, _BOLD.findall(stated_answer(output))))
@@ -232,8 +232,8 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
 def quantity_f1(question: str, gold: str, output: str) -> float:
     """Return `strict_f1` of the final answer, with or without its remarks in brackets, whichever is higher.
 
-    A change in the other direction than the question's earns nothing. English months, years of two digits and 없음 for zero are
-    read as the gold answer writes them.
+    A change in the other direction than the question's earns nothing. English months, years of two digits and 없음 for
+    zero are read as the gold answer writes them.
     """
     text = _MONTH_NAME.sub(lambda match: f"{1 + MONTHS.index(match[0].lower())}월", final_text(output))
     if _YEAR.fullmatch(gold):

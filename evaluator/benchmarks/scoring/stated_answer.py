@@ -1,7 +1,8 @@
 """Find the part of an output that states the answer: without wrappers, sources, explanations and what it takes back.
 
-Every strict rule reads an output through `stated_answer` first, so that the same wording means the same in all benchmarks.
-What the stated answer says (a letter, a name, a value, a list) is up to the rules.
+`"<answer>**603**천 명</answer>\\n출처: 통계청"` → `"**603**천 명"`. Every strict rule reads an output through `stated_answer` first,
+so that the same wording means the same in all benchmarks. What the stated answer says (a letter, a name, a value, a list) is
+up to the rules.
 """
 
 import json
@@ -13,9 +14,10 @@ from evaluator.benchmarks.scoring.thinking import after_thinking
 MAX_JSON = 20_000  # characters; a longer output is not read as JSON
 ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답", "최종 답", "result", "value")
 
-# Says that an output offers alternatives.
+# Words with which an output offers alternatives.
 EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|이거나|둘\s?중\s?하나|either", re.IGNORECASE)
 
+# A question and its answer, in group 1, of an output that goes on with more: "Q: …\nA: 42\nQ: …".
 _QUESTION_AND_ANSWER = re.compile(
     r"\s*(?:Q|Question|질문)\s?[:.][^\n]*\n+\s*(?:A|Answer|답변?)\s?[:.]\s*(.+?)(?=\n+\s*(?:Q|Question|질문)\s?[:.]|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -36,6 +38,7 @@ _TAG = re.compile(
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+(?=\S)", re.MULTILINE)
+# Arrows of all kinds become →, and one at the start of a line is left out or read as 따라서.
 _ARROW = re.compile(r"[=-]+>|[⟹➡➔➜⇒▶►☞👉]")
 _ARROW_FIRST = re.compile(r"^[ \t]*(?:→[ \t]*)+", re.MULTILINE)
 _MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)
@@ -45,8 +48,10 @@ _TABLE_LINES = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.MULTIL
 TABLE_START, TABLE_END = "<table", "</table>"
 
 # Sources.
-_CITATION = re.compile(r"(?<=\S)[ \t]?(?:\[\^?\d{1,3}\]|【[^【】\n]{1,40}】)|(?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]")
-_SOURCE = re.compile(
+_CITATION = re.compile(  # [3], 【…】, ¹⁾
+    r"(?<=\S)[ \t]?(?:\[\^?\d{1,3}\]|【[^【】\n]{1,40}】)|(?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]"
+)
+_SOURCE = re.compile(  # (출처: 통계청), [그림 3], a line "Source: …"
     r"[ \t]?[(\[][ \t]?(?:(?:자료|데이터)?\s?출처|자료|참고|참조|source|see|ref)\s*[:：=][^()\[\]\n]*[)\]]"
     r"|[ \t]?[(\[][ \t]?(?:<?표|그림|도표|쪽|페이지|p\.|pp\.|page|table|figure|fig\.)\s?\d[^()\[\]\n]*[)\]]"
     r"|(?:^|(?<=[.!?。])[ \t])[ \t]*[\[(*_\-–※•]*[ \t]*(?:(?:자료|데이터)\s?)?(?:출처|source)\**\s*[:：][^\n]*$",
@@ -91,6 +96,7 @@ _AFFIRMS = re.compile(
     r"맞(?:습니다|네요|다|음)|옳|동일|같습니다|변함|틀림없|확인(?:됩니다|되었|했습니다)|correct\b|right\b|confirm|the same|일치",
     re.IGNORECASE,
 )
+# What may be an answer: a digit, a letter of a choice, a number in Hangul.
 _HAS_VALUE = re.compile(r"\d|(?<![A-Za-z])[A-D](?![A-Za-z])|[일이삼사오육칠팔구십백천만억조]{2,}")
 
 
@@ -109,7 +115,7 @@ def stated_answer(output: str) -> str:
     text = _kept(text, _without_sources(text))
     text = _kept(text, _without_explanations(text))
     text = _kept(text, _last_section(text))
-    return _last_word(text).strip()
+    return _after_correction(text).strip()
 
 
 def _kept(before: str, after: str) -> str:
@@ -179,6 +185,7 @@ def _without_wrappers(text: str) -> str:
 
 
 def _without_html(text: str) -> str:
+    """Return a text with its tags written as line breaks, `|` between cells and `**`, or left out."""
     text = _BREAK.sub("\n", text)
     text = _CELL_END.sub(" | ", text)
     text = _BOLD_TAG.sub("**", text)
@@ -201,8 +208,11 @@ def _last_section(text: str) -> str:
     return text[headings[-1].end() :] if headings else text
 
 
-def _last_word(text: str) -> str:
-    """Return what an output says after it has corrected itself, or the whole output if that only affirms it."""
+def _after_correction(text: str) -> str:
+    """Return what an output says after it has corrected itself, or the whole output if that only affirms it.
+
+    "603천 명입니다. 아니, 605천 명입니다." → ", 605천 명입니다."; "603천 명. 다시 보니 맞습니다." is unchanged.
+    """
     first = _HAS_VALUE.search(text)
     corrections = [found for found in _CORRECTION.finditer(text) if first and first.end() <= found.start()]
     if not corrections:

@@ -1,9 +1,10 @@
 """Decide whether the final answer of a response is right by InfoChartQA's strict rule.
 
-These are the published comparisons (`chart_answers`) without their mistakes. `infochartqa` calls `strict_match` with the type
-of the question, which decides whether letters, yes or no, lists, values or names are compared. Texts must be equal apart from case, punctuation, articles and common forms of names. Numbers must be within the published
-tolerance, but years must be exact, and a factor such as K, million or 억 counts. A response that names several candidates,
-denies the answer or only bounds it is wrong.
+These are the published comparisons (`chart_answers`) without their mistakes. `infochartqa` calls `strict_match` with
+the type of the question, which decides whether letters, yes or no, lists, values or names are compared. Texts must be
+equal apart from case, punctuation, articles and common forms of names. Numbers must be within the published tolerance,
+but years must be exact, and a factor such as K, million or 억 counts. A response that names several candidates, denies
+the answer or only bounds it is wrong.
 """
 
 import re
