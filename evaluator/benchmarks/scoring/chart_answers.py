@@ -146,7 +146,7 @@ def _ranked_items(response: str) -> list[str]:
 
 
 def mostly_digits(text: str) -> bool:
-    """Return whether more than half of a text's characters are digits or belong to amounts: those of "$1.2B", not of "March 2018"."""
+    """Return whether most characters of a text are digits or belong to amounts: "$1.2B", but not "March 2018"."""
     digits = sum(c.isdigit() or c in ".,$BTK" for c in text)
     return digits > len(text) - digits
 
