@@ -200,13 +200,13 @@ def _read_answer_table(file: Path) -> list[dict[str, Any]]:
     schema = _schema()
     texts = [column.name for column in schema if column.type == pa.string()]
     try:
-        parquet = pq.ParquetFile(file, read_dictionary=texts)
+        parquet = pq.ParquetFile(file)
         groups = [parquet.metadata.row_group(number) for number in range(parquet.metadata.num_row_groups)]
         _check_size(file, sum(group.total_byte_size for group in groups))
-        stored_schema = pq.ParquetFile(file).schema_arrow
-        if {column.name: column.type for column in stored_schema} != {column.name: column.type for column in schema}:
+        types = {column.name: column.type for column in parquet.schema_arrow}
+        if types != {column.name: column.type for column in schema}:
             raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
-        table = parquet.read()
+        table = pq.ParquetFile(file, read_dictionary=texts).read()
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None
     if any(column.null_count for column in table.columns):

@@ -185,6 +185,19 @@ def test_verify_finds_changed_files(revealed: Path) -> None:
 
 
 @pytest.mark.integration
+def test_text_stored_once_counts_for_each_row(revealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dictionary of one page makes a small file of texts that would fill the memory."""
+    monkeypatch.setattr("evaluator.quarters.books.MAX_ANSWER_BYTES", 2**20)
+    file = revealed / "answers.parquet"
+    rows = pq.read_table(file).slice(0, 1)
+    rows = pa.concat_tables([rows] * 64).set_column(3, "answer", pa.array(["답" * 20_000] * 64))
+    pq.write_table(rows, file, dictionary_pagesize_limit=10**9)
+    assert file.stat().st_size < 100_000
+    with pytest.raises(DataError, match="unpacks to 3,8"):
+        open_books(revealed)
+
+
+@pytest.mark.integration
 def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers = pq.read_table(revealed / "answers.parquet")
     no_status = pa.BufferOutputStream()
