@@ -105,7 +105,7 @@ def size_of(folder: Path, limit: int) -> int:
     return total
 
 
-def _size(entry: os.DirEntry[str]) -> int:
+def _size(entry: os.DirEntry[str] | Path) -> int:
     """Return the bytes of a file or folder itself. A sparse file counts as its length, which it can still be filled to."""
     try:
         status = entry.stat(follow_symlinks=False)
@@ -117,14 +117,15 @@ def _size(entry: os.DirEntry[str]) -> int:
 def keep_newest(entries: Iterable[Path], limit: int) -> list[Path]:
     """Remove the oldest files and folders until at most `limit` bytes are left. Return what was removed.
 
-    Age is the modification time of each entry itself, not of files inside it. Links are not followed, and an entry that is
-    removed meanwhile counts as empty.
+    Age is the modification time of each entry itself, not of files inside it. Links are not followed, and entries may be
+    removed meanwhile.
     """
     newest_first = sorted(((_modified(entry), entry) for entry in entries), reverse=True)
     total = 0
     removed: list[Path] = []
     for _, entry in newest_first:
-        total += _size_of_entry(entry, limit)
+        is_folder = entry.is_dir() and not entry.is_symlink()
+        total += size_of(entry, limit) if is_folder else _size(entry)
         if total > limit:
             remove_path(entry)
             removed.append(entry)
@@ -137,16 +138,6 @@ def _modified(entry: Path) -> float:
         return entry.lstat().st_mtime
     except OSError:
         return 0.0
-
-
-def _size_of_entry(entry: Path, limit: int) -> int:
-    """Return the bytes of a file, or of a folder with what is in it (`size_of`, up to the limit)."""
-    if entry.is_dir() and not entry.is_symlink():
-        return size_of(entry, limit)
-    try:
-        return entry.lstat().st_size
-    except OSError:
-        return 0
 
 
 @contextmanager

@@ -247,7 +247,6 @@ class _Observer:
     ) -> None:
         """Create the observer. `group_version` is that of the process's control group, which is recorded."""
         self.sandbox = sandbox
-        self.is_loaded = False
         self.loaded_at = time.monotonic()
         self.failure: FailureCode | None = None  # that the process reported before its end
         self.reason = ""  # its message about the failure
@@ -260,6 +259,11 @@ class _Observer:
         self._answered = answered
         self._measured = 0
         self._events = 0  # number of events so far
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model has been loaded."""
+        return self._watchdog.loaded.is_set()
 
     def handle(self, line: bytes) -> None:
         """Handle an event. Raises EvaluationError if the line is not an event, or there are too many."""
@@ -290,7 +294,6 @@ class _Observer:
         # Custom code could report any name or version here.
         reported = {} if self._job.options().custom_code else event.reported
         self._job.write_environment({**self._job.environment(), **loaded_as, **reported})
-        self.is_loaded = True
         self.loaded_at = time.monotonic()
         self._watchdog.loaded.set()
 

@@ -75,13 +75,12 @@ def mean_interval(
         return wilson(mean, n)
     from scipy.special import stdtrit  # the quantiles of Student's t; imported here because it is slow to import
 
-    are_equal = np.ptp(values) < EQUAL_SCORES
-    weighted_residuals = np.zeros(n) if are_equal else weight * (values - mean)
+    if np.ptp(values) < EQUAL_SCORES:  # no variance can be estimated: each cluster counts as one item
+        return wilson(mean, n_clusters, quantile=float(stdtrit(n_clusters - 1, 0.975)))
+    weighted_residuals = weight * (values - mean)
     residuals: npt.NDArray[np.float64] = np.bincount(cluster_of_item, weighted_residuals, n_clusters).astype(np.float64)
     quantile = float(stdtrit(_degrees_of_freedom(residuals), 0.975))
     between_clusters = n_clusters / (n_clusters - 1) * float((residuals**2).sum()) / float(weight.sum()) ** 2
-    if are_equal:  # no variance can be estimated: each cluster counts as one item
-        return wilson(mean, n_clusters, quantile=quantile)
     # Clusters that balance by chance must not raise the effective number of items.
     variance = max(between_clusters, weighted_variance(values, weight))
     return wilson(mean, mean * (1 - mean) / variance, quantile=quantile)
