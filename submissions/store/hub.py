@@ -31,7 +31,7 @@ from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
 from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
-from submissions.store import hub_api
+from submissions.store import time_limits
 from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
@@ -394,7 +394,7 @@ class HubStore:
             f"{self._endpoint}/datasets/",
             username="hannun" if token else None,
             password=token,
-            timeout=hub_api.TIMEOUT,
+            timeout=time_limits.TIMEOUT,
             quiet=True,
         )
         self._mirror.fetch(client, self._repo, head, depth, blobs=blobs)

@@ -24,8 +24,8 @@ from submissions.config.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.store.hub import RETRY_SECONDS
-from submissions.store.hub_api import TIMEOUT
 from submissions.store.open import open_store
+from submissions.store.time_limits import TIMEOUT
 from tests.conftest import environment_of, settings_in
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]

@@ -20,8 +20,8 @@ from scripts.support.records import NOW, Make, published, result_of
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.store import hub_api
 from submissions.store import retry_after as backoff
+from submissions.store import time_limits
 from submissions.store.hub import HubStore
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
@@ -34,12 +34,12 @@ URL = "hf://datasets/org/store"
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Retry without waiting, and give up early on a server that hangs."""
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    monkeypatch.setattr(hub_api, "TIMEOUT", 1.0)
+    monkeypatch.setattr(time_limits, "TIMEOUT", 1.0)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
-    set_client_factory(hub_api.client)
+    set_client_factory(time_limits.client)
     yield
     monkeypatch.undo()
-    set_client_factory(hub_api.client)
+    set_client_factory(time_limits.client)
 
 
 CALLS = {
@@ -186,7 +186,7 @@ def test_commit_on_newer_parent_is_decided_again(hub: Hub, make_request: Make, a
 
 @pytest.mark.faults
 def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_api, "TIMEOUT", 60.0)
+    monkeypatch.setattr(time_limits, "TIMEOUT", 60.0)
     request = make_request()
     record = json.loads(result_of(request).to_bytes())
     files: dict[str, bytes | None] = {}
@@ -292,7 +292,7 @@ def test_token_file_is_read_again_by_open_stores(bucket: str, tmp_path: Path, mo
 
 def test_head_gives_up_on_slow_response(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send single bytes, each well within the time-out of one read."""
-    monkeypatch.setattr(hub_api, "RESPONSE_SECONDS", 0.3)
+    monkeypatch.setattr(time_limits, "RESPONSE_SECONDS", 0.3)
     ended = threading.Event()
     app = FastAPI()
 
