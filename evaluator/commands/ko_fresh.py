@@ -1,7 +1,7 @@
 """`python -m evaluator ko-fresh`: draw a set, reveal a quarter, verify a revealed one, describe its items.
 
 `collect` and `reveal` are for the operator, and read the installation's stores. `draw`, `verify` and `statistics` are for
-anyone, and read only files, or with `--board` what a board publishes. docs/ko-fresh.md explains the procedure.
+anyone, and read only files, or with `--board` what a board publishes; `verify QUARTER` also reads the public store. docs/ko-fresh.md explains the procedure.
 """
 
 import argparse

@@ -101,6 +101,8 @@ def cleaned(answer: Answer) -> Answer:
 def _cleaned(text: str) -> str:
     """Return a text of at most MAX_ANSWER characters, with `?` for half a surrogate pair.
 
+    It has at most MAX_COMBINING_MARKS combining marks in a row.
+
     If nothing needs to change, return the same object.
     """
     if len(text) > MAX_ANSWER:

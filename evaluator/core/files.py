@@ -20,7 +20,7 @@ BLOCK = 512  # bytes; the unit of `st_blocks`
 def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes) -> str:
     """Write `content` atomically to a file named after its SHA-256, and return its path relative to `root`.
 
-    The path is `FOLDER/HASH.SUFFIX`, for example `images/0b1c….png`, so equal contents are one file.
+    The path is FOLDER/HASH and the suffix, for example `images/0b1c….png`, so equal contents are one file.
     """
     name = f"{folder}/{hashlib.sha256(content).hexdigest()[:HASH_LENGTH]}{suffix}"
     target = root / name

@@ -12,7 +12,7 @@ from typing import Any
 from evaluator.core.data_types import Item
 from evaluator.core.errors import LeakError
 
-# Characters of a shared text, after `folded`, from which on it is a leak and not a coincidence. With white space, about 20.
+# A shared text of this many characters after `folded`, about 20 with white space, is a leak and not a coincidence.
 MIN_LEAK_LENGTH = 15
 CANARY = "canary.txt"  # a file beside the items with a line that occurs nowhere else
 

@@ -48,12 +48,12 @@ class Source:
     path: Path  # a folder in the documented schema, or a file that the benchmark's `load` reads
     id: str  # the benchmark's name, with "samples/" before it for the sample set
     split: str
-    commit: str | None = None  # 40 hex digits, if the content is known by them
+    commit: str | None = None  # the Hub's commit, or the first 40 digits of a drawn set's hash
     corrections: Corrections = NO_CORRECTIONS
 
     @property
     def revision(self) -> str:
-        """The 40 hex digits that identify the content: the Hub's commit or, if there is none, a hash of the files."""
+        """The 40 hex digits that identify the content: `commit` or, if there is none, a hash of the files."""
         return self.commit or content_revision(self.path)
 
 
@@ -172,7 +172,7 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
 def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
     """Convert rows in the makers' columns into a folder. Raises DataError if one of them cannot be used.
 
-    Nobody sees the list of rejected rows here, as after `python -m evaluator import`, so none may be rejected.
+    After `python -m evaluator import` the operator sees the rejected rows. Here nobody does, so none may be rejected.
     """
     with TemporaryDirectory() as scratch:
         table = Path(scratch) / "rows.parquet"
@@ -209,7 +209,7 @@ def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
     def write_images(row: dict[str, Any], index: int) -> dict[str, Any]:
         names = []
         for place, image in enumerate(_embedded_images(repo, row, index + 1)):
-            suffix = Path(image["path"] or "unnamed.png").suffix
+            suffix = Path(image["path"] or "").suffix  # images are read by their content, so it may be missing
             name = f"images/{index:06}-{place}{suffix}"
             (folder / name).write_bytes(image["bytes"])
             names.append(name)

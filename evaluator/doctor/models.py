@@ -30,7 +30,7 @@ from submissions.texts.errors import RefusedError, SettingsError
 REQUEST_SECONDS = 20.0
 TINY_MODELS = "scripts.support.tiny_models"  # the program that makes them; a board's image does not have it
 TINY_MODEL = "tiny/image-text"
-ITEMS = 2  # of the sample set that the tiny model is asked
+ITEMS = 2  # items of the sample set that the tiny model is asked
 
 
 def check_data(settings: Settings, _: Options) -> Iterator[Finding]:

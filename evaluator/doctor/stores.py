@@ -141,9 +141,8 @@ def check_download_token(settings: Settings, _: Options) -> Iterator[Finding]:
 
 def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
     """Check that HANNUN_DATA_TOKEN reads the private test sets and can do no more."""
-    on_hub = [
-        data for data in settings.data.values() if data.startswith(DATASETS)
-    ]  # hf://datasets/O/N[@REVISION][#SPLIT]
+    # Sets on the Hub: hf://datasets/OWNER/NAME[@REVISION][#SPLIT].
+    on_hub = [data for data in settings.data.values() if data.startswith(DATASETS)]
     if not on_hub:
         return
     token = settings.data_token.get_secret_value() if settings.data_token else None

@@ -86,9 +86,8 @@ def add_erratum(
             benchmark=benchmark.name,
             split=source.split,
             number=len(after.made),
-            correction=secrets.token_hex(
-                16
-            ),  # a random file name, so that nobody overwrites another command's correction
+            # A random file name, so that nobody overwrites another command's correction.
+            correction=secrets.token_hex(16),
             item=correction.item,
             withdrawn=correction.answer is None,
             reason=reason,

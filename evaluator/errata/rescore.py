@@ -14,7 +14,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
@@ -136,7 +135,7 @@ class Rescoring:
         return Rescored(rescored, not_rescored, self._record_moves(len(not_rescored)))
 
     def _rows(self, snapshot: Snapshot) -> list[BoardRow]:
-        """Return the results on the set, of any number of errata."""
+        """Return the results on the set, whatever the number of errata in their versions."""
         return _measured(self._benchmark, self._source, self._reader.read(snapshot)[0])
 
     def _lacks_metric(self, row: BoardRow) -> bool:
@@ -234,16 +233,16 @@ class Rescoring:
         if not of_version:
             return []
         recorded = of_version[-1]
-        compared: list[_Comparison] = []
+        scores_before: list[tuple[BoardRow, float]] = []
         for row in self._rows(snapshot):
             if row.benchmark_version != self._version:
                 continue
             before = self._score_before(row, snapshot)
             if before is not None:
-                compared.append(_Comparison(row, before, row.score))
-        moved = moves(self._benchmark, compared, lambda key: is_retired(self._store, key, snapshot))
+                scores_before.append((row, before))
+        moved = moves(self._benchmark, scores_before, lambda key: is_retired(self._store, key, snapshot))
         erratum = recorded.evolve(
-            rescored=len(compared), not_rescored=not_rescored, moved=[move.model_dump() for move in moved]
+            rescored=len(scores_before), not_rescored=not_rescored, moved=[move.model_dump() for move in moved]
         )
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
@@ -257,14 +256,6 @@ class Rescoring:
         """Return the headline of a result before the newest erratum, or None if it was measured since then."""
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         return result.earlier[-1].scores.get(result.headline) if result.earlier else None
-
-
-class _Comparison(NamedTuple):
-    """The headline of a result before and after an erratum, in percent."""
-
-    row: BoardRow
-    before: float
-    after: float | None
 
 
 def _measured(benchmark: Benchmark, source: Source, rows: Iterable[BoardRow]) -> list[BoardRow]:
@@ -290,25 +281,26 @@ def _is_signed_with(envelope: bytes, settings: Settings) -> bool:
     return own in [signature.get("keyid") for signature in json.loads(envelope)["signatures"]]
 
 
-def moves(benchmark: Benchmark, compared: Sequence[_Comparison], is_key_retired: Callable[[str], bool]) -> list[Moved]:
+def moves(
+    benchmark: Benchmark, rows: Sequence[tuple[BoardRow, float]], is_key_retired: Callable[[str], bool]
+) -> list[Moved]:
     """Return the results whose score or rank has changed, those that fell most first.
 
-    Ranks are counted among the compared results. Humans, baselines, retired results and results
-    of another decoding have none.
+    `rows` are results, each with its headline before the erratum in percent. Ranks are counted among them. Humans, baselines,
+    retired results and results of another decoding have none.
     """
+    compared = [(row, before, row.score) for row, before in rows if row.score is not None]
     ranked_keys: set[str] = set()
     scores_before: list[float] = []
     scores_after: list[float] = []
     for row, before, after in compared:
         is_ranked_decoding = benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
-        if after is not None and row.role == "model" and is_ranked_decoding and not is_key_retired(row.key):
+        if row.role == "model" and is_ranked_decoding and not is_key_retired(row.key):
             ranked_keys.add(row.key)
             scores_before.append(before)
             scores_after.append(after)
     found: list[Moved] = []
     for row, before, after in compared:
-        if after is None:
-            continue
         has_rank = row.key in ranked_keys
         move = Moved(
             key=row.key,

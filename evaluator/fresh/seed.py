@@ -167,7 +167,7 @@ def commitment(store: Store, quarter: str, snapshot: Snapshot | None = None) -> 
 def differences(
     public: Commitment, folder: Path, on_progress: Callable[[int, int], None] = lambda *_: None
 ) -> list[str]:
-    """Draw the set of a revealed seed into a new folder and return the differences from the commitment, none if it is kept.
+    """Draw the set of a revealed seed into a new folder and return the differences from the commitment.
 
     Raises DataError if the seed is not revealed, its round's signature does not verify, or the set cannot be drawn.
     """

@@ -19,9 +19,8 @@ from submissions.store.private import PrivateStore
 
 log = logging.getLogger(__name__)
 
-_DETAILS_KEY = (
-    "details.key"  # file with the key that hides the ids of items, unless the operator sets HANNUN_DETAILS_KEY
-)
+# The file with the key that hides the ids of items, unless the operator sets HANNUN_DETAILS_KEY.
+_DETAILS_KEY = "details.key"
 
 
 def save_details(private: PrivateStore, key: str, details: Details, secret: bytes | None) -> None:

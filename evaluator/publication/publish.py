@@ -54,8 +54,8 @@ def publish(
     """Save details and scores, then publish the result of a claimed request.
 
     The result goes to the store of `queue`: for a public request that is `public`, the public store; for a private one the
-    store of the private queue. A private evaluation is compared with no other result, and is only counted until its model
-    has a public row, so that nobody can publish only the best of many.
+    store of the private queue. A private evaluation is compared with no other result and only counted. The count is
+    published once its model has a public row, so that nobody can publish only the best of many.
 
     Store errors, for example a replaced token, are retried until `interrupted` is set, because the answers took hours of
     GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and

@@ -203,16 +203,16 @@ def _read_answer_table(file: Path) -> list[dict[str, Any]]:
         parquet = pq.ParquetFile(file)
         groups = [parquet.metadata.row_group(number) for number in range(parquet.metadata.num_row_groups)]
         _check_size(file, sum(group.total_byte_size for group in groups))
-        types = {column.name: column.type for column in parquet.schema_arrow}
-        if types != {column.name: column.type for column in schema}:
+        columns = sorted((column.name, str(column.type)) for column in parquet.schema_arrow)
+        if columns != sorted((column.name, str(column.type)) for column in schema):
             raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
-        table = pq.ParquetFile(file, read_dictionary=texts).read()
+        table = pq.ParquetFile(file, metadata=parquet.metadata, read_dictionary=texts).read()
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None
     if any(column.null_count for column in table.columns):
         raise DataError(f"{file}: has missing values")
     _check_size(file, sum(_text_bytes(table[name]) for name in texts))
-    return list(table.to_pylist())
+    return list(table.cast(parquet.schema_arrow).to_pylist())
 
 
 def _check_size(file: Path, unpacked: int) -> None:

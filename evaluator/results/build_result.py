@@ -239,7 +239,7 @@ def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Gene
     decoding: Decoding = task.options.decoding
     if any(answer.sampled for answer in answers):
         decoding = "provider"  # the server does not accept a temperature, so its provider decides how it samples
-    # The generation config of the model's repository is not read by a remote server, and kept whole by "repository".
+    # What a remote server drops of the settings in the model's repository is unknown; "repository" drops nothing.
     keeps_settings = task.remote or task.options.decoding == "repository"
     return Generation(
         decoding=decoding,

@@ -76,9 +76,8 @@ def evaluate(
     # Cached answers may have been generated in batches as large as those whose answers were discarded.
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
-    items_to_score = [
-        replace(item, page=None, images=(), links=()) for item in items
-    ]  # scoring uses no pages or images
+    # Scoring uses no pages or images.
+    items_to_score = [replace(item, page=None, images=(), links=()) for item in items]
     elapsed = 0.0  # seconds, measured outside of the sandbox; 0 if everything was answered by earlier runs
     while True:
         if answered < len(prompts) or not job.done_mark.exists():

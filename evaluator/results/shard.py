@@ -22,7 +22,7 @@ class Shard:
         return f"{self.number}/{self.count}"
 
     def of(self, items: Sequence["Item"]) -> list["Item"]:
-        """Return the items of this shard: a run of clusters in their order, about 1/`count` of all clusters.
+        """Return the items of this shard: consecutive clusters, about 1/`count` of all.
 
         Clusters are not split, since their items ask about the same image or page.
         """

@@ -45,9 +45,7 @@ class ModelRow:
     base_model: str | None = None
     gpu_memory_gb: float | None = None  # the largest peak measured on any benchmark, see Latency
     cells: dict[str, RankedRow] = field(default_factory=dict)  # by benchmark
-    overall: dict[Inputs, Overall] = field(
-        default_factory=dict
-    )  # by group of benchmarks: those of images, those of pages
+    overall: dict[Inputs, Overall] = field(default_factory=dict)  # by group of benchmarks: images, pages
 
     @property
     def is_measured(self) -> bool:

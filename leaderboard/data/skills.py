@@ -17,9 +17,8 @@ from leaderboard.data.table import Table
 from submissions.records.options import ResultKind
 
 SKILLS = get_args(Skill)
-MAX_SEARCHED = (
-    200  # models in which `known_skills` looks for scores, so that a large board is not searched for each page
-)
+# Models in which `known_skills` looks for scores, so that a large board is not searched for each page.
+MAX_SEARCHED = 200
 
 
 def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...]:

@@ -59,9 +59,8 @@ Write = Callable[[], bytes | None]  # the content of a file, or None if there is
 class Edition:
     """Where the files will be served."""
 
-    address: str = (
-        ""  # public address, for canonical links, the feed and the site map; these are left out if it is unknown
-    )
+    # The public address, for canonical links, the feed and the site map. These are left out if it is unknown.
+    address: str = ""
     live: str = ""  # address of the live board, for submitting and comparing
 
     def at(self, path: str, language: Language) -> FileLocation:
@@ -140,9 +139,7 @@ def _write_all(board: LiveBoard, files: list[File], out: Path) -> Iterator[int]:
                 _write(file, out)
                 yield number
         return
-    context = get_context(
-        "fork"
-    )  # the functions in `files` cannot be sent to another process, but a fork inherits them
+    context = get_context("fork")  # which inherits the functions in `files`: they cannot be sent to a process
     done = context.Value("i", 0)
     processes = []
     for number in range(process_count):

@@ -122,9 +122,7 @@ def _environment(language: Language) -> Environment:
 
     def metrics_of(rows: Sequence[RankedRow]) -> list[Metric]:
         """Return the metrics that rows of one benchmark are ranked by."""
-        names = dict.fromkeys(
-            ranked.row.headline for ranked in rows
-        )  # measured and reported rows may have different ones
+        names = dict.fromkeys(ranked.row.headline for ranked in rows)  # measured and reported ones may differ
         return [BENCHMARKS[rows[0].row.benchmark].metric(name) for name in names]
 
     def named(value: str, kind: str) -> str:

@@ -52,9 +52,8 @@ def dispatch(args: argparse.Namespace, registry: Registry) -> int:
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return fail(str(error))
     except BrokenPipeError:  # as `list | head` closes it
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # else Python fails again when it flushes at exit
+        # Else Python fails again when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except EOFError:
         return fail("this command asks a question, and there is no terminal to answer it; pass --yes")

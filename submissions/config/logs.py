@@ -59,9 +59,8 @@ class Redacting(logging.Formatter):
         if record.exc_info:
             entry["traceback"] = self._redacted(self.formatException(record.exc_info))
         line = json.dumps(entry, ensure_ascii=False)
-        return "".join(
-            char if char.isprintable() else json.dumps(char)[1:-1] for char in line
-        )  # U+2028 is a line break
+        # As printable(), with the escapes of JSON. U+2028 is a line break.
+        return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
     def formatException(self, ei: Any) -> str:
         """Indent a traceback, so that no line of an exception message looks like a log line."""

@@ -12,9 +12,8 @@ LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_lay
 WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
 INNER_WIDTHS = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
-TOLERANCE = (
-    10  # factor over the stored weights; layers may share weights (ALBERT), and not every size in a config is used
-)
+# Factor over the stored weights; layers may share weights (ALBERT), and not every size in a config is used.
+TOLERANCE = 10
 ALWAYS_ALLOWED_PARAMS = 2 * 10**9  # a model of this size is built in seconds, whatever its weights
 MAX_LAYERS = 1000  # every layer takes time for each token, however small it is
 IMAGE_SIDES = ("height", "width")  # of the images that a processor produces, in its settings

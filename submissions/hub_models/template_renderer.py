@@ -88,9 +88,8 @@ class TemplateRenderer:
         )
         self._lock = threading.Lock()
         self._ready = False
-        self._fault: TemplateError | None = (
-            None  # the error for which the process was ended; every later call raises it
-        )
+        # The error for which the process was ended. Every later call raises it.
+        self._fault: TemplateError | None = None
         self._seconds_left = seconds
         self._setup = {"template": template, "variables": dict(variables)}
 

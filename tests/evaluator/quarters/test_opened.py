@@ -202,9 +202,12 @@ def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytes
     answers = pq.read_table(revealed / "answers.parquet")
     no_status = pa.BufferOutputStream()
     pq.write_table(answers.drop_columns(["status"]), no_status)
+    twice = pa.BufferOutputStream()
+    pq.write_table(answers.append_column("id", answers["id"]), twice)
     for path, content, message in (
         ("answers.parquet", b"not parquet", "answers.parquet"),
         ("answers.parquet", no_status.getvalue().to_pybytes(), "answers.parquet"),
+        ("answers.parquet", twice.getvalue().to_pybytes(), "answers.parquet: must have the columns"),
         ("answers.parquet", None, "answers.parquet"),
         ("commitment.json", b"{}", "commitment.json: quarter: Field required"),
         ("commitment.json", None, "commitment.json"),
