@@ -4,6 +4,7 @@
 results of a server may be compared with others. Nothing is published.
 """
 
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,9 +81,6 @@ def _difference(item_id: str, built_in: Sequence[str], served: Sequence[str]) ->
     """Return where the answers to the prompts of an item first differ. At least one of them must differ."""
     pairs = zip(built_in, served, strict=True)
     built_in_text, served_text = next((first, second) for first, second in pairs if first != second)
-    characters = zip(built_in_text, served_text, strict=False)
-    # If one text is the beginning of the other, they differ at its end.
-    end = min(len(built_in_text), len(served_text))
-    position = next((index for index, (first, second) in enumerate(characters) if first != second), end)
+    position = len(os.path.commonprefix([built_in_text, served_text]))  # noqa: RUF071 - of characters
     shown = slice(max(0, position - SHOWN_CHARS), position + SHOWN_CHARS)
     return Difference(item_id, position, built_in_text[shown], served_text[shown])

@@ -49,8 +49,8 @@ def private_counts(records: Iterable[PrivateAttempts]) -> PrivateCounts:
 def attempts_of(rows: Sequence[BoardRow], private: PrivateCounts) -> dict[str, Attempt]:
     """Return the attempt of each measured result of a benchmark, by key.
 
-    Attempts are counted for each test set and version. Results whose model has only one attempt are left out. When private evaluations took place is not known, so they are
-    numbered before the public ones. Reported results are not counted.
+    Attempts are counted for each test set and version. Results whose model has only one attempt are left out. When private
+    evaluations took place is not known, so they are numbered before the public ones. Reported results are not counted.
     """
     measured = [row for row in rows if row.kind == "verified" and row.role == "model"]
     results_of: dict[tuple[str, str, str], list[BoardRow]] = {}  # by model, split and version

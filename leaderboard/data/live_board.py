@@ -84,11 +84,11 @@ class LiveBoard:
         self._commitments = RecordReader(store, "fresh", Commitment)
         self._attempts = RecordReader(store, "attempts", PrivateAttempts)
         self._errata = RecordReader(store, "errata", Erratum)
-        # The state of refreshing. Times are those of the monotonic clock.
+        # The state of refreshing.
         self._refreshing = threading.Lock()  # held during a refresh
         self._idle = threading.Event()  # set while no refresh is under way
         self._idle.set()
-        self._refresh_began = 0.0
+        self._refresh_began = 0.0  # by the monotonic clock, as the next one
         self._refresh_ended = 0.0
         self._has_unread_write = False  # whether this process has written something that no refresh has read yet
         self._last_refresh_failed = False
@@ -148,7 +148,7 @@ class LiveBoard:
     def stale_since(self) -> datetime | None:
         """When the store last answered, if it is out of reach now (1970 if it never did); None if it is within reach.
 
-        It is out of reach if the last refresh failed, or if one is under way for more than SLOW_S. The first refresh counts
+        It is out of reach if the last refresh failed, or if one has been under way for more than SLOW_S. The first refresh counts
         as slow at once, because there is no older view of the store to show.
         """
         is_refreshing = not self._idle.is_set()

@@ -17,7 +17,6 @@ from leaderboard.data.ranking import Boards, RankedRow, representative_row, with
 from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
-KINDS: tuple[ResultKind, ...] = ("verified", "reported")  # in the order in which overall scores are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +100,16 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
     ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score. Measured and
     reported scores follow different rules, so they are never compared, and models that were measured come first. A model
-    that has both has the measured one.
+    that has both has the measured one, and reported scores are compared without it.
     """
     models = _models_with_cells(boards)
     family_of = families(boards)
-    for kind in KINDS:
+    for kind in get_args(ResultKind):  # measured first, which has precedence
         for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
-            compared = [model for model in models.values() if model.ranked_on(kind).issuperset(shared)]
+            with_ranks = [model for model in models.values() if model.ranked_on(kind).issuperset(shared)]
+            compared = [model for model in with_ranks if group not in model.overall]
+            if len(compared) < 2:
+                continue
             totals = dict.fromkeys((model.model for model in compared), 0.0)  # sums of shares, by model
             for benchmark in shared:
                 scores = {model.model: model.cells[benchmark].row.score or 0.0 for model in compared}
@@ -117,7 +119,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             for model in compared:
                 total = totals[model.model]
                 rank = bisect_left(losses, -total) + 1
-                model.overall.setdefault(group, Overall(100 * total / len(shared), kind, rank))
+                model.overall[group] = Overall(100 * total / len(shared), kind, rank)
     return sorted(models.values(), key=overall_order)
 
 

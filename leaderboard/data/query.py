@@ -201,8 +201,7 @@ def page_size(given: str | None, default: int = ROWS_PER_PAGE) -> int:
 
     With a default of 50: "120" -> 120, "7" -> 50, "9999" -> 2000, "many" -> 50.
     """
-    is_number = given is not None and re.fullmatch("[0-9]{1,6}", given) is not None
-    wanted = int(given) if given and is_number else default
+    wanted = int(given) if given and re.fullmatch("[0-9]{1,6}", given) else default
     return min(max(wanted, default), MAX_ROWS_PER_PAGE)
 
 

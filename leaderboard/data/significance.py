@@ -33,8 +33,8 @@ class _PairedTest(NamedTuple):
 
 def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
     """Return the verdicts, after Holm's correction, on all tested pairs of which both results are in `keys`."""
-    stored = [_PairedTest(row.key, *pair) for row in rows for pair in row.paired]
-    tests = [test for test in stored if test.key in keys and test.other in keys]
+    stored = ((row.key, *pair) for row in rows for pair in row.paired)
+    tests = [_PairedTest(*test) for test in stored if test[0] in keys and test[1] in keys]
     are_significant = holm([test.p_at_most for test in tests], FAMILYWISE_ERROR)
     verdicts = PairedVerdicts()
     for test, is_significant in zip(tests, are_significant, strict=True):

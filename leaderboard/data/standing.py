@@ -36,9 +36,8 @@ class Standing:
 class Relatives:
     """The names of models that are related to a model."""
 
-    ancestors: Sequence[
-        str
-    ] = ()  # what it was made from, as model cards name it, oldest first; may be not on the board
+    # What it was made from, as model cards name it, oldest first. Some may not be on the board.
+    ancestors: Sequence[str] = ()
     derived: Sequence[str] = ()  # what was made directly from it
     other_sizes: Sequence[str] = ()  # models whose names differ only in the size
 

@@ -6,7 +6,7 @@ have changed. Pages that need a server, such as the submission form, link to the
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -191,9 +191,10 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         by_benchmark=by_benchmark,
         by_model={name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()},
     )
+    version_of_path = _versions_of_paths(view, versions)
     overview_chart = overview_data(view.models)
     for language in get_args(Language):
-        yield from _pages(board, view, edition, language, versions)
+        yield from _pages(board, view, edition, language, versions, version_of_path)
         yield from _data_in_language(board, view, edition, language, versions, overview_chart)
     yield File(
         f"charts/overview/{OVERVIEW}.csv", versions.board, partial(rows_to_csv, overview_chart, COLUMNS[OVERVIEW])
@@ -214,10 +215,19 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         yield File("robots.txt", "", robots.encode)
 
 
-def _pages(board: LiveBoard, view: View, edition: Edition, language: Language, versions: _Versions) -> Iterator[File]:
-    """Yield the pages in a language. The page /compare is left out, because it needs a server."""
+def _pages(
+    board: LiveBoard,
+    view: View,
+    edition: Edition,
+    language: Language,
+    versions: _Versions,
+    version_of_path: Mapping[str, str],
+) -> Iterator[File]:
+    """Yield the pages in a language. The page /compare is left out, because it needs a server.
+
+    `version_of_path` is that of `_versions_of_paths`.
+    """
     at = partial(edition.at, language=language)
-    version_of_path = _versions_of_paths(view, versions)
     for path, page in pages().items():
         if path != "compare":
             yield _page(board, page, at(path), version_of_path.get(path, versions.board))

@@ -53,7 +53,7 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
         "register_set.html",
         title=text("register_title", here.language, name=title),
         description=text("register_set_description", here.language, name=title),
-        one=published_set,
+        published_set=published_set,
         entries=models,
         reporters=sorted(reporters),
         notes=notes,

@@ -15,7 +15,7 @@ from leaderboard.views.texts import Language, text
 # All measures are pixels.
 WIDTH, HEIGHT = 1200, 630  # the size that sites expect of a preview, https://ogp.me
 MARGIN = 72
-FIRST_BAR, LAST_BAR = 282, 596  # the heights of the first and of the last possible bar, from the top
+FIRST_BAR, LAST_BAR = 282, 596  # y of the middle of the first and of the last possible bar
 MAX_BARS = 8
 MAX_DISTANCE = 66  # from one bar to the next, if there are few
 INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"  # REST is the bar up to 100 %

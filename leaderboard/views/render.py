@@ -97,7 +97,7 @@ def minutes(value: timedelta) -> str:
 
 
 def size_title(size: str, language: Language) -> str:
-    """Return the title of a range of parameter counts, a key of SIZES: "4-10" -> "4–10B", "0-4" -> "below 4B"."""
+    """Return the title of a range of parameter counts, a key of SIZES: "4-8" -> "4–8B", "0-2" -> "below 2B"."""
     low, _, high = size.partition("-")
     if not high:
         return text("size_from", language, low=low)

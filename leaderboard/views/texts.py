@@ -1,8 +1,8 @@
 """The texts that several pages share, in Korean and English, and access to all texts by key.
 
 Texts of one page are in the files beside this one, such as `submission_texts.py`. Templates write `t("key")`, Python code
-`text("key", language)`. Keys that end in `_hint` explain what
-the text of the key before the ending names. Some keys are built from a value of a record: `"weights_" ~ row.weights`.
+`text("key", language)`. Keys that end in `_hint` explain what the text of the key before the ending
+names. Some keys are built from a value of a record: `"weights_" ~ row.weights`.
 """
 
 from typing import Literal

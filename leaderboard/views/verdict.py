@@ -92,7 +92,7 @@ def _overall_sentence(place: OverallPlace, language: Language, with_counts: bool
 
 
 def _sentence_without_overall(profile: Profile, language: Language) -> str:
-    """Return on how many benchmarks a model has a rank that has no overall rank."""
+    """Return the sentence for a model without an overall rank: on how many benchmarks it has a rank."""
     count = len(profile.standings)
     if count == 0:
         return text("verdict_none", language)

@@ -22,7 +22,7 @@ from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user
 
-# Checks that run at the same time, of the form and as many of programs. One reads some megabytes from the Hub into memory.
+# How many checks of the form run at the same time, and how many of programs. One reads some megabytes from the Hub into memory.
 CHECKS_AT_ONCE = 2
 OAUTH_PREFIX = "hf_oauth_"  # prefix of tokens that were issued to other sites
 USER_AUTH_TYPE = "access_token"  # `auth.type` in the answer of whoami, of tokens that users created themselves

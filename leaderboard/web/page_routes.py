@@ -101,8 +101,8 @@ def language_named(name: str) -> Language:
 def location_of(request: Request, language: Language, path: str, params: tuple[str, ...] = ()) -> Location:
     """Return the location that a request asks for, with those of its parameters that the page understands.
 
-    The values of a parameter that is given several times are joined by commas: `?size=0-4&size=4-10` -> ("size",
-    "0-4,4-10").
+    The values of a parameter that is given several times are joined by commas: `?size=0-2&size=2-4` -> ("size",
+    "0-2,2-4").
     """
     given = request.query_params
     known = {name: ",".join(given.getlist(name))[:MAX_VALUE_LENGTH] for name in params if name in given}
@@ -119,7 +119,7 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
     """Return the answer to a path without a route.
 
     An address with a slash too many or with capital letters is redirected to the page that it means: /ko-vqa/, /KO-VQA.
-    Others get the page that there is no page, with links to others, in the language of the address.
+    Others get a page that says so, with links to others, in the language of the address.
     """
     if request.method not in ("GET", "HEAD"):
         return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})

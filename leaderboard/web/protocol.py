@@ -95,7 +95,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._received = 0  # bytes that were received since a head is awaited
+        self._received = 0  # bytes that were received while a head is awaited
         self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

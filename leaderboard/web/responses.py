@@ -43,7 +43,7 @@ def revalidated_content(request: Request, content: bytes, media_type: str, name:
 def tag_at_origin(tag: str, here: Location) -> str:
     """Return an ETag for content that contains the board's address, which visitors may reach by several hosts.
 
-    `("3f1c9a", https://board.example.org) -> "3f1c9a-5d20b7c1"`
+    `("3f1c9a", https://board.example.org) -> "3f1c9a-603583bf"`
     """
     return f"{tag}-{blob_id(here.origin.encode())[:8]}"
 

@@ -196,7 +196,7 @@ def _public(model: _Model) -> str:
 
 
 def _adapter(model: _Model) -> str:
-    """Return the base model of an adapter, whose kind and rank are checked. `open_repository` has read the base."""
+    """Check an adapter's kind and rank. Return its base model, which `open_repository` has read."""
     repository = model.repository
     base = model.repository.base
     if base is None:

@@ -41,8 +41,8 @@ def submit(context: Context) -> int:
     """Queue a model. Return 2 if the submission to a benchmark failed."""
     args = context.args
     if args.api:
-        if args.model or args.revision or args.precision:
-            return fail("--api names the model, so leave out MODEL, --revision and --precision")
+        if args.model or args.revision or args.precision or args.share:
+            return fail("--api names the model, so leave out MODEL, --revision, --precision and --share")
         return _submit_api(context)
     if not args.model:
         return fail("name a model, or --api and a name that HANNUN_APIS has")
@@ -98,8 +98,6 @@ def _submit_api(context: Context) -> int:
     apis = context.settings.apis
     if (known := apis.get(args.api)) is None:
         return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
-    if args.share:
-        return fail("--share offers the result to a repository on the Hub, which an API does not have: leave it out")
     # The address and the model's name on the server stand for its unknown weights: a change of either is another revision.
     server = f"{known.options.base_url} {known.options.model}"
     facts = facts_of_server(known.model_id, server, args.api, known.efforts)

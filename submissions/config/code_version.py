@@ -1,4 +1,4 @@
-"""Find the commit of this code, which results record and deployed files are named by."""
+"""Find the commit of this code. Results record it, and so do images and Spaces."""
 
 import re
 import subprocess

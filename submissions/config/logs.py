@@ -19,17 +19,20 @@ from submissions.texts.printable import printable
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
 # Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header. Names of functions,
-# such as hf_hub_download, have no digits and capitals; "bearer of the message" has no digits.
+# such as hf_hub_download, have neither digits nor capitals; "bearer of the message" has no digit. A token may follow a
+# letter, as that of an escaped line break does.
 TOKEN_PATTERN = re.compile(
-    r"(?<!\w)(?:hf|api)_(?=\w*[A-Z\d])\w{8,}|(?<!\w)hf_[a-z]{16,}"
-    r"|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}|(?<=bearer )(?=\S*\d)[\w.~+/-]{8,}"
+    r"(?:hf|api)_(?=\w{0,40}[A-Z\d])\w{8,}|hf_[a-z]{16,}"
+    r"|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}|(?<=bearer )(?=\S{0,80}\d)[\w.~+/-]{8,}"
 )
-# The credentials of a header with any scheme or none, in any case, also as a dict shows it: "authorization: basic a2ltOnB3",
-# "{b'Authorization': b'Token …'}". Group 1 is what stays.
-AUTHORIZATION_PATTERN = re.compile(r"(authorization['\"]?\s*[:=,]\s*b?['\"]?(?:[\w-]+ )?)[^\r\n'\", ]+", re.IGNORECASE)
+# The credentials of a header with any scheme or none, in any case, also as a dict or a tuple shows it: "authorization: basic
+# a2ltOnB3", "(b'Authorization', b'Token …')". Group 1 is what stays.
+AUTHORIZATION_PATTERN = re.compile(
+    r"(authorization(?:['\"]?\s*[:=]|['\"],)\s*b?['\"]?(?:[\w-]+ )?)[^\r\n'\", ]+", re.IGNORECASE
+)
 # "user:password" in https://user:password@example.org, also if the password has "/" or "@"; but not "board:7860/models/a" in
-# https://board:7860/models/a@main.
-PASSWORD_PATTERN = re.compile(r"(?<=://)(?:[^/@:\s]+:(?!\d{1,5}/)\S*|[^/@\s]+)(?=@)")
+# https://board:7860/models/a@main, and nothing of another address or a query.
+PASSWORD_PATTERN = re.compile(r"(?<=://)(?:[^/@:\s]+:(?!\d{1,5}/)(?:(?!://)[^\s?#])*|[^/@\s]+)(?=@)")
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 

@@ -49,7 +49,7 @@ GRADIO_VARIABLES = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_
 
 
 def _duration(value: Any) -> Any:
-    """Parse the value of a field of type Duration, such as "6h". Raises ValueError for anything else."""
+    """Parse a text such as "6h"; a timedelta is returned unchanged. Raises ValueError for other values."""
     return value if isinstance(value, timedelta) else parse_duration(str(value))
 
 

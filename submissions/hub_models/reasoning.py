@@ -9,6 +9,7 @@ The engines of the evaluator find a model's tags once (`reasoning_tags_of`) and 
 the chosen one to the template (`switch_values`).
 """
 
+import os.path
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -104,18 +105,9 @@ def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mappin
     question = _text_of(message)
     after_question = prompt.rpartition(question)[2]
     before_thought = before.rpartition(question)[2]
-    written_by_model = before_thought[_common_length(after_question, before_thought) :].strip()
+    in_prompt = os.path.commonprefix([after_question, before_thought])  # noqa: RUF071 - of characters
+    written_by_model = before_thought.removeprefix(in_prompt).strip()
     return Tags(opening=written_by_model or before_thought.strip(), closing=closing, separator=closing)
-
-
-def _common_length(one: str, other: str) -> int:
-    """Return the number of characters at the beginning of two texts that are the same."""
-    length = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

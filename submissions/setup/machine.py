@@ -44,9 +44,8 @@ HASHES_FILE = ".written.json"  # the SHA-256 of each file as it was written last
 OPTIONS_FILE = ".options.json"  # the options of `hannun init`, by field of Machine
 REMEMBERED_OPTIONS = ("port", "board_port", "host", "gpu", "space", "static")
 FOLDERS = ("backups", "certificates")
-IPV6 = Path(
-    "/proc/net/if_inet6"
-)  # exists if the kernel has IPv6; without it, nginx fails to start if it listens on [::]
+# Exists if the kernel has IPv6. Without it, nginx fails to start if it listens on [::].
+IPV6 = Path("/proc/net/if_inet6")
 HOST_PATTERN = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"  # board.example.org
 
 
@@ -91,8 +90,7 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
     _plan_files(folder, _files(replace(machine, folder=folder)), plan)
     for name in FOLDERS:
         path = folder / name
-        has_owner = os.geteuid() != 0 or (path.exists() and path.stat().st_uid == CONTAINER_USER)
-        if path.exists() and has_owner:
+        if path.exists() and (os.geteuid() != 0 or path.stat().st_uid == CONTAINER_USER):
             plan.kept.append(str(path))
         else:  # an earlier run may have been killed before the folder got its owner
             plan.steps.append(Step(f"make {path}", partial(_make_folder, path)))

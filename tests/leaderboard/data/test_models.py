@@ -89,12 +89,25 @@ def test_measured_overall_comes_before_the_reported_one(make_request: Make) -> N
 
     boards: Boards = {name: board_of(make_request, name, both=90, other=50, third=40) for name in ("ko-vqa", "ko-vdc")}
     boards |= {name: with_reports(name) for name in ("ko-ocrag", "kdoc-ocrbench")}
-    models = model_rows(boards)
-    assert [(m.model, m.overall["image"].kind, m.overall["image"].rank) for m in models] == [
-        ("o/both", "verified", 1),
-        ("o/other", "verified", 2),
-        ("o/third", "verified", 3),
-    ]
+    places = [(m.model, m.overall["image"].kind, m.overall["image"].rank) for m in model_rows(boards)]
+    assert places == [("o/both", "verified", 1), ("o/other", "verified", 2), ("o/third", "verified", 3)]
+
+
+def test_reported_overall_has_no_place_for_a_measured_model(make_request: Make) -> None:
+    """Ranks among reported models begin with 1 and count no model whose overall score was measured."""
+    boards: Boards = {name: board_of(make_request, name, both=90, measured=50) for name in ("ko-vqa", "ko-vdc")}
+    for name in ("ko-ocrag", "kdoc-ocrbench"):
+        rows = board_of(make_request, name, both=90, first=60, second=50)
+        headline = BENCHMARKS[name].card.headline
+        boards[name] = ranked([replace(one.row, kind="reported", headline=headline) for one in rows])
+    overall = {m.model: m.overall["image"] for m in model_rows(boards)}
+    assert {name: (one.kind, one.rank) for name, one in overall.items()} == {
+        "o/both": ("verified", 1),
+        "o/measured": ("verified", 2),
+        "o/first": ("reported", 1),
+        "o/second": ("reported", 2),
+    }
+    assert (overall["o/first"].score, overall["o/second"].score) == (100.0, 0.0)
 
 
 def test_overall_favours_model_ahead_on_all_shared_benchmarks(make_request: Make) -> None:

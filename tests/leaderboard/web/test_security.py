@@ -326,6 +326,9 @@ def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     error = RuntimeError("the-key-a-setting-names for https://kim:the-writing-token@hub with Bearer abc.def-ghi123")
     text = formatter.format(logged("got %s and hf_abcdefgh12345", "the-reading-token", error=error))
     assert "got [secret] and [secret]" in text and "RuntimeError" in text
+    error = RuntimeError("a\thf_AbCdEfGhIj")
+    broken = formatter.format(logged("%s", "bad\nhf_AbCdEfGhIjKl\thf_AbCdEfGhIjKl", error=error))
+    assert "AbCd" not in broken
     more = formatter.format(logged("hf_oauth_abc123 api_org_aBcdef Basic a2ltOnB3"))
     assert more == "a [secret] [secret] Basic [secret]"
     for secret in ("the-writing-token", "the-reading-token", "hf_abcdefgh", "abc.def", "setting-names"):
@@ -347,13 +350,24 @@ def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         ("bearer abcdef123456", "bearer [secret]"),
         ("https://u:p/w@host/x", "https://[secret]@host/x"),
         ("https://u:p@ss@host", "https://[secret]@host"),
+        ("https://u:p@host/x?y=a@b", "https://[secret]@host/x?y=a@b"),
         ("https://board:7860/models/a@main", "https://board:7860/models/a@main"),
+        ("https://cdn:x1/a.png,https://h/y?mail=a@b.c", "https://cdn:x1/a.png,https://h/y?mail=a@b.c"),
+        ("sign in: no authorization, so try again", "sign in: no authorization, so try again"),
+        ("TOKEN_hf_AbCdEfGhIjKl", "TOKEN_[secret]"),
         ("in hf_hub_download, api_key_missing", "in hf_hub_download, api_key_missing"),
         ("a basic evaluation of a bearer", "a basic evaluation of a bearer"),
     ],
 )
 def test_redact_finds_credentials_of_headers_in_any_case(message: str, redacted: str) -> None:
     assert redact(message) == redacted
+
+
+@pytest.mark.parametrize("piece", ["http://b:c,", "authorization: ", "hf_", "api_a", "bearer a", "://a:@"])
+@pytest.mark.timeout(20)
+def test_redact_takes_linear_time(piece: str) -> None:
+    """Messages quote what visitors and servers send. Patterns of quadratic time would take a minute for these."""
+    redact(piece * 40_000)
 
 
 def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
