@@ -176,7 +176,7 @@ class InfoChartQA(Benchmark):
 
 
 def _options(value: Any) -> list[str]:
-    """Return the options of a published row, or an empty list if it has none. Raises ValueError if they are not a list."""
+    """Return the options of a row, or an empty list if it has none. Raises ValueError if they are not a list."""
     if value is not None and not isinstance(value, list):
         raise ValueError(f"column 'options' must be a list, not {type(value).__name__}")
     return [str(option) for option in value or ()]

@@ -65,9 +65,8 @@ OCR 결과:
 """  # noqa: W291
 _SPACES = re.compile(r"\s\s+")  # jiwer's RemoveMultipleSpaces, which keeps a single newline
 MAX_WORD_LENGTH = 100  # characters; stemming and morphemes of longer words take too long
-_OVERLONG_WORD = re.compile(
-    rf"(\S{{{MAX_WORD_LENGTH}}})(?=\S)"
-)  # the first MAX_WORD_LENGTH characters of a longer word
+# The first MAX_WORD_LENGTH characters of a longer word.
+_OVERLONG_WORD = re.compile(rf"(\S{{{MAX_WORD_LENGTH}}})(?=\S)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
 MIN_STEMMED = 4  # characters of a word that rouge-score reduces to its stem
 # Kiwi's tags of punctuation: marks at the end of a sentence, commas, brackets and quotes, ellipses, dashes, other symbols.

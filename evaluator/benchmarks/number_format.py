@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
+from operator import attrgetter
 from typing import NamedTuple
 
 Value = bool | int | float | date | datetime | time
@@ -106,17 +107,12 @@ def _refusal(code: str) -> str:
     return f"has the number format {code!r}, whose text depends on the program that shows it: write it as text"
 
 
-def _is_text(token: _Token) -> bool:
-    """Return whether a token stands for the text of a cell, so that its section is not for numbers."""
-    return token.kind == "text"
-
-
 def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: str) -> str:
     """Return a number as the section for its sign shows it. With one section, a minus sign is written before it.
 
     Raises ValueError if the format is not followed, or shows a negative number like a positive one.
     """
-    numeric = [section for section in sections if not any(map(_is_text, section))]
+    numeric = [section for section in sections if "text" not in map(attrgetter("kind"), section)]
     if not numeric:
         numeric = [[_Token("general", "general")]]
     positive = _filled(abs(value), numeric[0], code)

@@ -27,7 +27,7 @@ def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) ->
     for location, build in rows:
         try:
             item = build()
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except ROW_ERRORS as error:
             raise DataError(f"{location}: {describe_row_error(error)}") from None
         if item.id in items:
             raise DataError(f"{location}: the id {item.id!r} appears twice")
@@ -52,6 +52,10 @@ def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
         yield from enumerate(parquet_rows(file), 1) if is_parquet else json_lines(file)
     except (OSError, ValueError) as error:
         raise DataError(f"{file}: not a {'Parquet' if is_parquet else 'text'} file: {error}") from None
+
+
+# What a row may raise whose values are not what they should be.
+ROW_ERRORS = (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError)
 
 
 def describe_row_error(error: Exception) -> str:

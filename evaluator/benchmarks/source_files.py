@@ -76,15 +76,17 @@ class ImageFolder:
         self.root = root
 
     def find(self, name: str, hint: str = "") -> Path:
-        """Return the image with this name. Its ending is optional, may be that of another kind of image, and folders in the
-        name are ignored. What is behind another dot is part of the name: "1.2" is not 1.png.
+        """Return the image with this name.
+
+        Its ending is optional and may differ, and folders in the name are ignored. A number behind a dot is not an ending:
+        "1.2" is not 1.png.
 
         If several images have the name, return the one whose folder path contains `hint`. For example, `find("charts/7.jpg",
         "보고서")` finds `보고서/그림/7.png`. Raises ValueError if there is no such image or more than one.
         """
         wanted = PurePosixPath(composed(name).replace("\\", "/"))  # tables written on Windows have backslashes
         found = self._by_name.get(wanted.name, [])
-        if not found and wanted.suffix.lower() in ("", *IMAGES):
+        if not found and not wanted.suffix[1:].isdecimal():
             found = self._by_name.get(wanted.stem, [])
         if not found:
             raise ValueError(f"image {name!r} is not below {self.root}")

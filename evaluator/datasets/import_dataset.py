@@ -19,7 +19,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from evaluator.benchmarks.base import Benchmark
-from evaluator.benchmarks.rows import Row, describe_row_error
+from evaluator.benchmarks.rows import ROW_ERRORS, Row, describe_row_error
 from evaluator.benchmarks.source_files import ImageFolder, Picture, file_of
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item
@@ -73,7 +73,7 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
                 raise ValueError(fault)
             items.append(item)
             rows[row["id"]] = row
-        except (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
+        except ROW_ERRORS as error:
             rejected.append((source_row.location, describe_row_error(error)))
     if not items:
         reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"

@@ -24,7 +24,7 @@ from evaluator.results.reproduce import reproduce
 from evaluator.results.rounding import Rounding, percent
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
-from evaluator.statistics.intervals import mean_interval, weighted_variance
+from evaluator.statistics.intervals import are_equal, mean_interval, weighted_variance
 from submissions.config.api_options import ApiOptions
 from submissions.config.code_version import git_hash
 from submissions.config.server_command import server_name
@@ -343,7 +343,7 @@ def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) ->
     having_metric = [score for score in scores if metric in score.values]
     values = [score.values[metric] for score in having_metric]
     weights = [score.weights.get(metric, 1) for score in having_metric]
-    if len(values) < 2 or len(set(values)) == 1:
+    if len(values) < 2 or are_equal(values):
         return None  # equal scores do not mean that another set of questions would give the same ones
     error = weighted_variance(values, weights) ** 0.5
     if set(values) <= {0.0, 1.0}:

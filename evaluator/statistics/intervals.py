@@ -14,6 +14,11 @@ import numpy.typing as npt
 EQUAL_SCORES = 1e-9  # scores that differ by less differ by rounding only
 
 
+def are_equal(scores: npt.ArrayLike) -> bool:
+    """Return whether all scores are the same. Then their variance is 0, from which no interval follows."""
+    return bool(np.ptp(scores) < EQUAL_SCORES)
+
+
 class Interval(NamedTuple):
     """A two-sided confidence interval."""
 
@@ -56,7 +61,7 @@ def mean_interval(
         scores: of the items, from `lowest` to 1; at least one
         clusters: for each item, the id of the document or image that it shares with others. Only clusters are independent
         lowest: the lowest possible score. If it is not 0, scores are scaled to 0 to 1, and the interval is scaled back
-        weights: of the items in a weighted mean; None: all equal
+        weights: of the items in a weighted mean, all above 0; None: all equal
     """
     if lowest:
         span = 1 - lowest
@@ -70,12 +75,11 @@ def mean_interval(
     n_clusters = int(cluster_of_item.max()) + 1
     if n_clusters == 1:
         return wilson(mean, 1)
-    is_binary = set(np.unique(values)) <= {0.0, 1.0}
-    if n_clusters == n and is_binary and len(np.unique(weight)) == 1:  # independent items, right or wrong
-        return wilson(mean, n)
+    if n_clusters == n and set(np.unique(values)) <= {0.0, 1.0} and len(np.unique(weight)) == 1:
+        return wilson(mean, n)  # independent items, right or wrong
     from scipy.special import stdtrit  # the quantiles of Student's t; imported here because it is slow to import
 
-    if np.ptp(values) < EQUAL_SCORES:  # no variance can be estimated: each cluster counts as one item
+    if are_equal(values):  # each cluster counts as one item
         return wilson(mean, n_clusters, quantile=float(stdtrit(n_clusters - 1, 0.975)))
     weighted_residuals = weight * (values - mean)
     residuals: npt.NDArray[np.float64] = np.bincount(cluster_of_item, weighted_residuals, n_clusters).astype(np.float64)

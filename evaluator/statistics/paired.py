@@ -59,9 +59,7 @@ def paired_p_value(first: Floats, second: Floats, clusters: Sequence[str]) -> fl
     Independent items with scores of 0 or 1 are tested by McNemar's exact test, all others by the sums of differences in
     each cluster.
     """
-    are_independent = len(set(clusters)) == len(clusters)
-    are_binary = set(np.unique([first, second])) <= {0.0, 1.0}
-    if are_independent and are_binary:
+    if len(set(clusters)) == len(clusters) and set(np.unique([first, second])) <= {0.0, 1.0}:
         return _mcnemar(int((first > second).sum()), int((second > first).sum()))
     return _cluster_test(first - second, clusters)
 
@@ -84,9 +82,9 @@ def _mcnemar(first_only: int, second_only: int) -> float:
 def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
     """Return the p value of a t test on the clusters' summed differences.
 
-    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares, which are not
-    centred, because the hypothesis is that they are 0. This is close
-    to the test of Yang, Sun & Hardin (Biometrical Journal 52 (2010)), with a t distribution for few clusters.
+    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares. They are not
+    centred, because the hypothesis is that they are 0. This is close to the test of Yang, Sun & Hardin (Biometrical Journal
+    52 (2010)), with a t distribution for few clusters.
     """
     _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
     sums = np.bincount(cluster_of_item, differences).round(_DECIMALS)

@@ -4,7 +4,7 @@ from math import sqrt
 from statistics import NormalDist
 
 DISCORDANT = 0.12  # share of items that only one of two similar models gets right
-MAX_ITERATIONS = 50
+ITERATIONS = 50
 
 
 def smallest_difference(n: int, discordant: float = DISCORDANT, power: float = 0.8, error: float = 0.05) -> float:
@@ -18,7 +18,7 @@ def smallest_difference(n: int, discordant: float = DISCORDANT, power: float = 0
     z_error = NormalDist().inv_cdf(1 - error / 2)
     z_power = NormalDist().inv_cdf(power)
     difference = 0.0
-    for _ in range(MAX_ITERATIONS):  # fixed-point iteration; it converges because the right side falls slowly
+    for _ in range(ITERATIONS):  # fixed-point iteration; it converges because the right side falls slowly
         spread = sqrt(max(0.0, discordant - difference**2))
         detectable = (z_error * sqrt(discordant) + z_power * spread) / sqrt(n) + 0.5 / n
         difference = min(detectable, discordant)  # all discordant items can be one model's

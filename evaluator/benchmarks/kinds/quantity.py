@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # it draws figures with libraries that the board does not loa
     from evaluator.fresh.samples import Sample
 
 
-# A clause with the topic particle 은 or 는, before the rest of a sentence: "2019년에는 서울입니다" is split after 는.
+# The white space after a topic with 은 or 는, where a sentence is split: "2019년에는" and "서울입니다".
 _AFTER_TOPIC = re.compile(r"(?<=[은는])\s")
 # The end of a Korean sentence that names something: 서울"입니다.", 서울"이다", 서울"임".
 _COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")

@@ -13,7 +13,8 @@ output gives the right answer, whatever its wording. The strict rules, each of w
 Published rules: `published_quantities`, `chart_answers`, `html_text` (KorQuAD 2.0), `page_checks` (olmOCR-bench).
 
 How numbers are read, from the bottom: `number_words` (삼만 → 30000) → `quantities` (units, signs) → `quantity_sets` →
-`sentence_values` (which values of a sentence count) → `contradictions`, `asides` → `final_answer` → `readings`.
+`sentence_values` (which values of a sentence count) → `named_values` → `contradictions`, `asides` → `final_answer` →
+`readings`.
 
 How responses to InfoChartQA are read: `names` → `chart_text` → `chart_passages` → `chart_names`, `chart_values`,
 `chart_lists` → `strict_chart_answers`.

@@ -23,19 +23,21 @@ _ASKS_NAME_AND_VALUE = re.compile(
 )
 ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
 
-# Groups of words: an output contradicts another text if each has words of one group only, and of another one. `means_another`
-# says which text that is: the question, the gold answer or both.
+# Groups of words. Two texts contradict each other if each has words of exactly one group, and the groups differ. `means_another`
+# says what an output is compared with: the question, the gold answer or both.
 _Groups = Sequence[re.Pattern[str]]
 _PERIODS = [
     re.compile(words)
     for words in (r"시간당|시급", r"하루|일평균|일일", r"월평균|매월|한 달|매달", r"연간|연평균|매년|한 해")
 ]
 _DIRECTIONS = [  # but not 줄 (a row) and 늘 (always)
-    re.compile(r"증가|상승|(?<![가-힣])늘(?=[어었고며면])"),
-    re.compile(r"감소|하락|(?<![가-힣])줄(?=[어었고며면])"),
+    re.compile(r"증가|상승|(?<![가-힣])늘(?=[가-힣]|\s것)"),
+    re.compile(r"감소|하락|(?<![가-힣])줄(?=[어었여였인일임고며면]|이[고며면는던기지]|\s것)"),
 ]
 _BOUNDS = [  # but not 2023년까지, 현재까지 and 이상 기온
-    re.compile(r"최대|이내|이하|많아야|(?<![년월일시분초말])(?<!현재)(?<!지금)까지|at most|up to"),
+    re.compile(
+        r"최대|이내|이하|많아야|(?<![월시말])(?<!\d{4}년)(?<!월 \d일)(?<!월 \d\d일)(?<!현재)(?<!지금)까지|at most|up to"
+    ),
     re.compile(r"최소|이상(?!\s?(?:기온|기후|고온|저온|징후|반응|증상|기상))|적어도|at least"),
 ]
 _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]

@@ -139,7 +139,7 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
     years = _years_of_values(question, of_gold)
     optional = years + _differences(of_gold) + without(of_gold, outside_remarks)
     required = _required(without(outside_remarks, years), in_question)
-    if same_quantities(required, _without_those_of(in_question, without(of_output, optional), required)):
+    if same_quantities(required, _without_repeated(without(of_output, optional), in_question, required)):
         return 1.0  # the output has no other quantities, so it does not matter which of them it asserts
     reference = Reference(question, in_question, required)
     asserted = without(asserted_quantities(output, reference), optional)
@@ -206,7 +206,7 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
     if exact and "(" in text and not _EITHER.search(text):
         repeated = _rounded_beside(text, exact)
         found = [quantity for quantity in found if quantity not in repeated]
-    return _without_those_of(in_question, found, required)
+    return _without_repeated(found, in_question, required)
 
 
 def _explicit_passages(output: str, text: str, reference: Reference) -> list[Passage]:
@@ -399,8 +399,8 @@ def _required(of_gold: list[Quantity], in_question: Sequence[Quantity]) -> list[
     return [quantity for quantity in of_gold if quantity not in in_question] or of_gold[:1]
 
 
-def _without_those_of(
-    in_question: Sequence[Quantity], some: Sequence[Quantity], required: Sequence[Quantity]
+def _without_repeated(
+    some: Sequence[Quantity], in_question: Sequence[Quantity], required: Sequence[Quantity]
 ) -> list[Quantity]:
     """Return quantities without those that only repeat the question."""
     return [quantity for quantity in some if not is_among(quantity, in_question) or is_among(quantity, required)]

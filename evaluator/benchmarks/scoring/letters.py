@@ -23,7 +23,7 @@ MAX_LETTERS = 50  # an answer with more letters or markers in one place repeats 
 _NOUN_REACH, _DENIAL_REACH = 12, 20
 _CLEAR_PLACES = 2  # of _letters_by_place: after a marker and after a conclusion
 
-# Which letters are choices: what may follow one in Hangul, and the nouns whose labels are no choices.
+# Which letters are choices: what may follow one in Hangul, and the nouns whose labels are not choices.
 _PARTICLE = re.compile(
     r"(?:은|는|이|가|을|를|의|와|과|도|만|로|나|라|번|항|안|인|일|임|에|번은|번이|번을|번과|번도|번만|번의|이나|보다|처럼|라고|라는|이라고|이라는|으로)(?![가-힣])"
     r"|뿐|번?(?:입니다|이다|이며|이고|이므로|이에요|예요|이었|였|이라|일 것|인 것|임을|라 |이 맞|가 맞)|선택|보기|옵션|설명|또는|혹은|아니면|이거나|거나|및"
@@ -64,9 +64,8 @@ _AFFIRMED_AFTER = re.compile(  # B가 맞습니다, B is the only correct, B를 
     r"|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|\(?O\)|일치(?!하지)|가장 적절|matches)",
     re.IGNORECASE,
 )
-_FIRST = re.compile(
-    r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)"
-)  # the answer's first word
+# The answer's first word.
+_FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")
 _LINE = re.compile(r"^[ \t(\[*\"']*([A-D])[)\]*\"'.]*[ \t]*$", re.MULTILINE)  # nothing else in its line
 _CHECKED_LINE = re.compile(  # "B. The share of … fell. ✅"
     r"^[^\nA-D]*(?:option\s|choice\s)?([A-D])[.):][^\n]*[✅✔✓⭕]\s*$", re.MULTILINE | re.IGNORECASE

@@ -170,7 +170,7 @@ def test_image_folder_finds_names_with_dots(tmp_path: Path) -> None:
     for name in ("1.png", "Food.2.0.png"):
         (tmp_path / name).touch()
     images = ImageFolder(tmp_path)
-    assert {images.find(name).name for name in ("1", "1.jpg", "1.JPEG", "a/1.png")} == {"1.png"}
+    assert {images.find(name).name for name in ("1", "1.jpg", "1.JPEG", "a/1.png", "1.svg", "1.jpg!w700")} == {"1.png"}
     assert images.find("Food.2.0").name == images.find("Food.2.0.jpg").name == "Food.2.0.png"
     for name in ("1.2", "Food.2", "Food.2.1"):
         with pytest.raises(ValueError, match="is not below"):
