@@ -109,12 +109,13 @@ def _check_largest_pending(settings: Settings, free_bytes: int) -> Iterator[Find
         pending = [queue.get(row.key) for row in queue.rows() if row.status == Status.PENDING]
     except StoreError:
         return  # `check_store` reports it
-    needed_bytes = {request.model_id: memory_needed(request.params, request.precision) or 0 for request in pending}
-    largest = max(needed_bytes, key=lambda model: needed_bytes[model], default=None)
-    if largest is None:
+    if not pending:
         return
-    needed = needed_bytes[largest]
-    said = f"{largest}, the largest pending model, needs {needed / 1e9:.0f} GB; {free_bytes / 1e9:.0f} GB are free"
+    # A model may wait in several precisions.
+    needed_bytes = {request.key: memory_needed(request.params, request.precision) or 0 for request in pending}
+    largest = max(pending, key=lambda request: needed_bytes[request.key])
+    needed = needed_bytes[largest.key]
+    said = f"{largest.model_id}, the largest pending model, needs {needed / 1e9:.0f} GB; {free_bytes / 1e9:.0f} GB are free"
     if needed > free_bytes:
         yield fault("gpu memory", said, "end what else uses the GPUs, or evaluate it on a larger machine")
     else:

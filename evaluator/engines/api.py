@@ -35,7 +35,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
-from evaluator.engines.api_budget import Budget, TokenCounts
+from evaluator.engines.api_budget import NO_TOKENS, Budget, TokenCounts
 from evaluator.engines.api_completion import (
     OutputFormat,
     answer_in,
@@ -336,8 +336,9 @@ class ApiEngine:
     async def _complete(self, servers: ServerPool, prompt_id: str, content: list[Any], expected: TokenCounts) -> Answer:
         """Send one question, with retries, and return its answer.
 
-        `content` are the parts of the user message, `expected` are at most the tokens that the question needs. Raises the
-        error of the last attempt, or EvaluationError if the budget is spent.
+        `content` are the parts of the user message, `expected` are at most the tokens that the question needs. They stay
+        reserved for each attempt that a provider may charge for: one without a response, but not one with an error status.
+        Raises the error of the last attempt, or EvaluationError if the budget is spent.
         """
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
@@ -348,9 +349,12 @@ class ApiEngine:
             with attempt:
                 async with servers.slot() as client:
                     self._budget.count_request()
-                    if attempt.retry_state.attempt_number == 1:
-                        self._budget.reserve(expected)
-                    completion = await self._create(client, content, expected.completion)
+                    self._budget.reserve(expected)
+                    try:
+                        completion = await self._create(client, content, expected.completion)
+                    except openai.APIStatusError:
+                        self._budget.settle(expected, NO_TOKENS)
+                        raise
                     if self._server and not completion.choices:  # only providers have filters that block questions
                         raise InvalidCompletionError("the completion has no choices")
                     return answer_in(completion, prompt_id, self._format, self._secret)

@@ -16,6 +16,9 @@ class TokenCounts(NamedTuple):
     completion: int  # generated, reasoning included
 
 
+NO_TOKENS = TokenCounts(0, 0)
+
+
 class Budget:
     """Hard limits on tokens, cost and requests: a request that could exceed one is not sent.
 

@@ -105,9 +105,9 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         self._is_reasoning = list(opened)
         self._answer_at = [0] * len(opened)  # new tokens before the answer; 0 if the row has not reasoned so far
         self.ended: list[int | None] = [None] * len(opened)
-        # The closing tag is searched in this many of the last tokens. They are more than the tokenizer needs for it,
-        # because a model may write it in shorter tokens, the outer ones joined with neighbouring letters.
-        self._tail = 4 + 2 * len(tokenizer(self._tags.closing, add_special_tokens=False)["input_ids"])
+        # The tags are searched in this many of the last tokens. A model may write a tag in other tokens than the tokenizer
+        # would, but each of them has at least a byte of it.
+        self._tail = max(len(self._tags.closing.encode()), len(self._tags.opening.encode()))
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """Return for each row whether it has ended. `generate` calls this after each new token.

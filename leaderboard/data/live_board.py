@@ -275,8 +275,8 @@ class LiveBoard:
         results = [row for row in results if row.benchmark in BENCHMARKS]
         requests = [row for row in requests if row.benchmark in BENCHMARKS]
         errata = [erratum for erratum in self._errata.read(snapshot) if erratum.benchmark in BENCHMARKS]
-        retired = self._retirements.read(snapshot)
         commitments = self._commitments.read(snapshot)
+        retired = [*self._retirements.read(snapshot), *evaluated_after_reveal(results, commitments)]
         private = private_counts(self._attempts.read(snapshot))
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
         for row in (*self._published, *results):
@@ -286,7 +286,6 @@ class LiveBoard:
         annotations = (retired, commitments, errata, private)
         has_same_annotations = annotations == (last.retired, last.commitments, last.errata, last.private_attempts)
         reasons = {retirement.key: retirement.reason for retirement in retired if retirement.until is None}
-        reasons |= evaluated_after_reveal(results, commitments)
         errata_counts = _errata_counts(errata)
         boards: Boards = {}
         changed: set[str] = set()  # benchmarks

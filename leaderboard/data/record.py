@@ -18,20 +18,18 @@ from submissions.records.operator import Commitment, Retirement
 REVEALED = "evaluated after the seed was revealed"  # shown as the reason
 
 
-def evaluated_after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> dict[str, str]:
-    """Return the reason of retirement, by key, of results measured after the seed of their drawn set was revealed.
+def evaluated_after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> list[Retirement]:
+    """Return a retirement for each result that was measured after the seed of its drawn set was revealed.
 
     Anybody could have trained on the set by then. The split of a drawn set is its quarter, such as "2026Q1".
     """
-    revealed_at = {
-        commitment.quarter: commitment.revealed_at.timestamp() for commitment in commitments if commitment.revealed_at
-    }
-    reasons: dict[str, str] = {}
+    revealed_at = {commitment.quarter: commitment.revealed_at for commitment in commitments if commitment.revealed_at}
+    retirements: list[Retirement] = []
     for row in rows:
         is_revealed = BENCHMARKS[row.benchmark].drawn and row.split in revealed_at
-        if is_revealed and (row.date or 0.0) > revealed_at[row.split]:
-            reasons[row.key] = REVEALED
-    return reasons
+        if is_revealed and (row.date or 0.0) > revealed_at[row.split].timestamp():
+            retirements.append(Retirement(key=row.key, reason=REVEALED, since=revealed_at[row.split]))
+    return retirements
 
 
 def retired_rows(boards: Boards, retired: Iterable[Retirement]) -> list[tuple[Retirement, BoardRow]]:

@@ -61,17 +61,26 @@ class Redacting(logging.Formatter):
         }
         if record.exc_info:
             entry["traceback"] = self._redacted(self.formatException(record.exc_info))
+        if record.stack_info:
+            entry["stack"] = self._redacted(self.formatStack(record.stack_info))
         line = json.dumps(entry, ensure_ascii=False)
         # As printable(), with the escapes of JSON. U+2028 is a line break.
         return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
     def formatException(self, ei: Any) -> str:
         """Indent a traceback, so that no line of an exception message looks like a log line."""
-        lines = super().formatException(ei).splitlines()
-        return "\n".join(f"  {printable(line)}" for line in lines)
+        return _indented(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:
+        """Indent the stack of a call, as a traceback."""
+        return _indented(super().formatStack(stack_info))
 
     def _redacted(self, text: str) -> str:
         return redact(text, self._secrets)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {printable(line)}" for line in text.splitlines())
 
 
 _hidden_texts: set[str] = set()

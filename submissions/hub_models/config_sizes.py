@@ -4,11 +4,21 @@ A config may name a billion layers beside a megabyte of weights. Building such a
 lower bounds of what such a config implies, so that no honest model is refused.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 # The names under which architectures store each size.
-LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers", "depth")
+LAYERS = (
+    "num_hidden_layers",
+    "num_layers",
+    "n_layer",
+    "n_layers",
+    "encoder_layers",
+    "decoder_layers",
+    "depth",
+    "depths",
+)
 WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
 INNER_WIDTHS = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
@@ -16,8 +26,12 @@ EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 TOLERANCE = 10
 ALWAYS_ALLOWED_PARAMS = 2 * 10**9  # a model of this size is built in seconds, whatever its weights
 MAX_LAYERS = 1000  # every layer takes time for each token, however small it is
-IMAGE_SIDES = ("height", "width")  # of the images that a processor produces, in its settings
+# Of the images that a processor produces, in its settings. Sizes may also be objects: {"crop_size": {"height": 336, …}}.
+IMAGE_SIDES = ("height", "width", "size", "crop_size", "image_size", "max_height", "max_width")
 MAX_IMAGE_SIDE = 16_384  # pixels
+# Some processors (CLIP) mean a side by these names, others (Qwen2-VL) a number of pixels.
+IMAGE_EDGES = ("shortest_edge", "longest_edge", "min_pixels", "max_pixels")
+MAX_IMAGE_PIXELS = MAX_IMAGE_SIDE**2
 # Names of the tokens that a processor writes for an image, whatever its size.
 IMAGE_TOKENS = ("num_additional_image_tokens", "image_seq_length", "num_image_tokens")
 MAX_IMAGE_TOKENS = 65_536
@@ -31,7 +45,7 @@ def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
     """
     layers, parameters = 0, 0
     for part in _parts(config):
-        depth = _largest(part, LAYERS)
+        depth = max(_depth(part.get(name)) for name in LAYERS)
         width = _largest(part, WIDTHS)
         inner_width = _largest(part, INNER_WIDTHS)
         experts = _largest(part, EXPERTS)
@@ -60,12 +74,17 @@ def describe_excess_size(config: Mapping[str, Any], parameters: int) -> str:
 
 def describe_excess_image_setting(settings: Mapping[str, Any]) -> str:
     """Describe the first image size in a processor's settings that exceeds its limit, else return an empty string."""
-    limits = {**dict.fromkeys(IMAGE_SIDES, MAX_IMAGE_SIDE), **dict.fromkeys(IMAGE_TOKENS, MAX_IMAGE_TOKENS)}
+    limits = {
+        MAX_IMAGE_SIDE: IMAGE_SIDES,
+        MAX_IMAGE_PIXELS: IMAGE_EDGES,
+        MAX_IMAGE_TOKENS: IMAGE_TOKENS,
+    }
     for part in _parts(settings):
-        for name, limit in limits.items():
-            value = part.get(name)
-            if type(value) is int and value > limit:
-                return f"{name}: {min(value, SIZE_CAP):,} > {limit:,}"
+        for limit, names in limits.items():
+            for name in names:
+                size = max(_sizes(part.get(name)), default=0)
+                if size > limit:
+                    return f"{name}: {size:,} > {limit:,}"
     return ""
 
 
@@ -77,10 +96,24 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         if isinstance(part, Mapping):
             yield part
             pending += part.values()
+        elif isinstance(part, list):
+            pending += part
 
 
 def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
     """Return the largest size that a part has under one of these names, at most SIZE_CAP, or 0 if there is none."""
     stated = (part.get(name) for name in names)
-    sizes = (value for value in stated if type(value) is int and value > 0)
-    return min(max(sizes, default=0), SIZE_CAP)
+    # Not lists: a width for each layer says nothing about the product of the largest ones.
+    sizes = [_sizes(value) for value in stated if not isinstance(value, list)]
+    return max(itertools.chain.from_iterable(sizes), default=0)
+
+
+def _depth(value: Any) -> int:
+    """Return a number of layers. A list has that of each stage, as in Swin's `"depths": [2, 2, 18, 2]`."""
+    return min(sum(_sizes(value)), SIZE_CAP)
+
+
+def _sizes(value: Any) -> list[int]:
+    """Return the positive integers that a value is or lists, each at most SIZE_CAP."""
+    values = value if isinstance(value, list) else [value]
+    return [min(size, SIZE_CAP) for size in values if type(size) is int and size > 0]

@@ -5,6 +5,7 @@ of the store.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ class BucketScore(NamedTuple):
     n: int | None
 
 
-Breakdown = dict[str, dict[str, BucketScore]]  # by axis and bucket
+Breakdown = Mapping[str, Mapping[str, BucketScore]]  # by axis and bucket; not to be changed, because rows share it
 
 
 @lru_cache(maxsize=1000)

@@ -488,6 +488,17 @@ def test_budget_is_never_exceeded(options: dict[str, Any], spent: tuple[int, int
     assert error.value.code == "budget_spent" and len(served.bodies) == sent
 
 
+def test_budget_keeps_nothing_for_refused_requests() -> None:
+    """A provider charges for no request that it answers with an error, but may for one whose response breaks off."""
+    # A question needs at most 17 + 8 tokens, and uses 10.
+    refusing = Served(lambda _, n: completion("답") if n == 2 else PlainTextResponse("", 500))
+    answers = answers_of(refusing, questions(4), {"batch_size": 1}, max_tokens=60)
+    assert [a.status for a in answers] == ["ok"] * 4
+    breaking = Served(lambda _, n: completion("답") if n == 2 else StreamingResponse(_half()))
+    with pytest.raises(EvaluationError, match="budget of 60 tokens"):
+        answers_of(breaking, questions(4), {"batch_size": 1}, max_tokens=60)
+
+
 def test_request_sends_public_images_as_links(tmp_path: Path) -> None:
     Image.new("RGB", (60, 40), "red").save(tmp_path / "piece.png")
     link = "https://charts.example/1.png"

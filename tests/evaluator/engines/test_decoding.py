@@ -132,10 +132,7 @@ def test_dropped_settings_names_ignored_settings(tmp_path: Path) -> None:
 
 
 class LetterTokenizer:
-    """Tokenize text into one token per letter."""
-
-    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
-        return {"input_ids": [ord(letter) for letter in text]}
+    """Decode one letter per token."""
 
     def decode(self, tokens: Any, skip_special_tokens: bool = True) -> str:
         return "".join(map(chr, tokens.tolist()))

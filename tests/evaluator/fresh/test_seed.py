@@ -109,9 +109,15 @@ def test_live_board_does_not_rank_results_after_reveal(
     reveal(QUARTER, fresh_settings)
     late = evaluated(make_request(model_id="o/late", benchmark="ko-fresh"), 99.0, days_ago=-1)
     store.commit({late.path: late.to_bytes()}, store.head(), "a result")
-    rows = {r.row.model: r for r in LiveBoard(store).view().boards["ko-fresh"]}
+    view = LiveBoard(store).view()
+    rows = {r.row.model: r for r in view.boards["ko-fresh"]}
     assert rows["o/early"].rank == 1 and rows["o/late"].rank is None
     assert rows["o/late"].row.retired == "evaluated after the seed was revealed"
+    record = record_json(view.boards, view.retired, view.commitments, view.private_attempts)
+    (retired,) = record["retired"]
+    (commitment,) = record["commitments"]
+    assert (retired["model"], retired["reason"]) == ("o/late", "evaluated after the seed was revealed")
+    assert retired["since"][:19] == commitment["revealed_at"][:19]
 
 
 @pytest.mark.integration

@@ -382,6 +382,9 @@ def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -
     assert "\n" not in line and entry.keys() == {"time", "level", "logger", "message", "traceback"}
     assert (entry["level"], entry["logger"], entry["message"]) == ("info", "a", "한글\nand [secret]")
     assert "RuntimeError" in entry["traceback"] and "quoted" not in line
+    record = logged("here")
+    record.stack_info = 'Stack (most recent call last):\n  a-"quoted"-토큰'
+    assert json.loads(formatter.format(record))["stack"] == "  Stack (most recent call last):\n    [secret]"
 
 
 @pytest.mark.parametrize("missing", ["OAUTH_CLIENT_SECRET", "SYSTEM"])

@@ -34,6 +34,8 @@ REAL: dict[str, tuple[dict[str, object], int]] = {
     ),
     "doge-320m": ({"hidden_size": 1024, "num_hidden_layers": 32, "intermediate_size": 2048, "num_experts": 16384, "is_moe": False, "vocab_size": 32768}, 335_000_000),
     "gemma-3-270m": ({"hidden_size": 640, "num_hidden_layers": 18, "intermediate_size": 2048, "vocab_size": 262144}, 268_098_176),
+    "swin-base": ({"embed_dim": 128, "depths": [2, 2, 18, 2], "num_heads": [4, 8, 16, 32], "image_size": 224}, 87_768_224),
+    "gemma-3n-e2b": ({"hidden_size": 2048, "num_hidden_layers": 30, "intermediate_size": [8192] * 30, "vocab_size": 262400}, 5_439_438_272),
     "t5-small": ({"d_model": 512, "num_layers": 6, "d_ff": 2048, "vocab_size": 32128}, 60_506_624),
 }  # fmt: skip
 
@@ -48,6 +50,8 @@ def test_oversized_describes_excess() -> None:
     config = dict(REAL["bert-base"][0])
     assert describe_excess_size({**config, "num_hidden_layers": 10**9}, 10**6) == "1,000,000,000 > 1,000 layers"
     assert "parameters" in describe_excess_size({**config, "hidden_size": 10**6}, 109_482_240)
+    assert "layers" in describe_excess_size({"vision_config": {"depths": [2, 2, 10**9, 2]}}, 10**9)
+    assert "layers" in describe_excess_size({"parts": [[{"num_layers": 10**9}]]}, 10**9)
     assert "parameters" in describe_excess_size({"hidden_size": 10**4000, "num_layers": 1}, 1), (
         "a number of 4,000 digits is formatted without an error"
     )
@@ -61,4 +65,7 @@ def test_oversized_images_describes_excess() -> None:
         describe_excess_image_setting({"image_processor": {"size": {"height": 30000, "width": 30}}})
         == "height: 30,000 > 16,384"
     )
+    for setting in ({"crop_size": 10**6}, {"size": [224, 10**6]}, {"parts": [{"image_size": 10**6}]}):
+        assert "1,000,000 > 16,384" in describe_excess_image_setting(setting)
+    assert "longest_edge" in describe_excess_image_setting({"size": {"longest_edge": 10**9, "shortest_edge": 3136}})
     assert "num_additional_image_tokens" in describe_excess_image_setting({"num_additional_image_tokens": 10**9})
