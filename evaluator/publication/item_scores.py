@@ -94,7 +94,8 @@ def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores 
         return None
     compared = paired_comparison(own.scores, other.scores, own.clusters.tolist(), RESAMPLES)
     step = next(points for below, points in INTERVAL_STEPS if len(own.ids) < below)
-    low, high = (100 * end / step for end in compared.interval)  # in steps
+    # In steps. 15.000000000000002 is 15.
+    low, high = (round(100 * end / step, 9) for end in compared.interval)
     return PairedScores(
         other=key,
         interval=(step * math.floor(low), step * math.ceil(high)),

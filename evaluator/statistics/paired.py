@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.statistics.intervals import Interval
+from evaluator.statistics.intervals import Interval, difference_interval, wilson
 
 RESAMPLES = 10_000
 SEED = 20_260_101  # any fixed number, so that the same answers always give the same interval
 _CHUNK = 250  # resamples computed at a time, to bound memory
-_DECIMALS = 12  # of sums of scores; beyond them is rounding, which would make 0.1 + 0.2 − 0.3 a difference
+_DECIMALS = 12  # to which differences and sums of scores are rounded, so that 0.1 + 0.2 − 0.3 is 0
 
 Floats = npt.NDArray[np.float64]  # one score for each item
 
@@ -44,12 +44,19 @@ def paired_comparison(
         raise ValueError("the two models must have answered the same items")
     a = np.asarray(first, dtype=np.float64)
     b = np.asarray(second, dtype=np.float64)
+    differences = (a - b).round(_DECIMALS)
+    if len(set(clusters)) == 1:
+        # Resamples of a single cluster are all the same. As in `mean_interval`, it counts as one item.
+        means = float(a.mean()), float(b.mean())
+        interval = difference_interval(means, wilson(means[0], 1), wilson(means[1], 1))
+    else:
+        interval = _interval(_bootstrap_means(differences, clusters, resamples))
     return PairedComparison(
-        difference=float((a - b).mean()),
-        interval=_interval(_bootstrap_means(a - b, clusters, resamples)),
+        difference=float(differences.mean()),
+        interval=interval,
         p_value=paired_p_value(a, b, clusters),
-        first_only=int((a > b).sum()),
-        second_only=int((b > a).sum()),
+        first_only=int((differences > 0).sum()),
+        second_only=int((differences < 0).sum()),
     )
 
 
@@ -82,9 +89,9 @@ def _mcnemar(first_only: int, second_only: int) -> float:
 def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
     """Return the p value of a t test on the clusters' summed differences.
 
-    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares. They are not
-    centred, because the hypothesis is that they are 0. This is close to the test of Yang, Sun & Hardin (Biometrical Journal
-    52 (2010)), with a t distribution for few clusters.
+    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares. The mean is not
+    subtracted from the sums first, because by the hypothesis it is 0. This is close to the test of Yang, Sun & Hardin
+    (Biometrical Journal 52 (2010)), but with a t distribution, which is wider for few clusters.
     """
     _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
     sums = np.bincount(cluster_of_item, differences).round(_DECIMALS)
@@ -110,12 +117,12 @@ def _bootstrap_means(scores: Floats, clusters: Sequence[str], resamples: int) ->
     sums = np.bincount(cluster_of_item, scores, n_clusters).round(_DECIMALS)
     sizes = np.bincount(cluster_of_item, minlength=n_clusters)
     # A complex number holds each cluster's sum and size, so that one indexing operation draws both.
-    packed = (sums + 1j * sizes).astype(np.complex64)
+    sums_and_sizes = sums + 1j * sizes
     random = np.random.default_rng(SEED)
     means = np.empty(resamples)
     for start in range(0, resamples, _CHUNK):
         size = min(_CHUNK, resamples - start)
         drawn_clusters = random.integers(0, n_clusters, (size, n_clusters), dtype=np.uint32)
-        drawn = packed[drawn_clusters].sum(axis=1)
+        drawn = sums_and_sizes[drawn_clusters].sum(axis=1)
         means[start : start + size] = drawn.real / drawn.imag
     return means

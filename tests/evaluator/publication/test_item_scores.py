@@ -46,6 +46,13 @@ def test_paired_scores_are_coarse_and_reversible() -> None:
     assert [rounded_up(p) for p in (0.0, 2e-6, 0.003, 0.01, 0.03, 0.06)] == [1e-6, 1e-5, 0.01, 0.01, 0.05, 1.0]
 
 
+@pytest.mark.parametrize(("better", "interval"), [(9, (0, 15)), (13, (5, 20)), (22, (10, 30))])
+def test_paired_scores_end_at_the_step_that_the_interval_ends_at(better: int, interval: tuple[int, int]) -> None:
+    items = [Item(str(n), f"{n}번째 값은?", str(n), cluster=str(n)) for n in range(100)]
+    pair = paired_scores(scores(f"{'1' * better:0<100}", items), scores("0" * 100, items), KEY)
+    assert pair is not None and pair.interval == interval
+
+
 def test_paired_scores_ignore_order_of_items() -> None:
     kept = scores("1111110000")
     turned = scores("0000111111", ITEMS[::-1])

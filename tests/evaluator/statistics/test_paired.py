@@ -88,6 +88,18 @@ def test_paired_comparison_ignores_rounding_of_sums() -> None:
     clusters = [str(number) for number in range(30) for _ in range(3)]
     compared = paired_comparison([0.1, 0.2, 0.0] * 30, [0.0, 0.0, 0.3] * 30, clusters)
     assert compared.p_value == 1.0 and compared.interval == (0.0, 0.0)
+    one_more = paired_comparison([0.1 + 0.2, 0.1, 1.0], [0.3, 0.1, 0.0], ["a", "b", "c"])
+    assert (one_more.first_only, one_more.second_only) == (1, 0)
+
+
+def test_paired_comparison_of_equal_differences_contains_them() -> None:
+    compared = paired_comparison([0.1] * 200, [0.0] * 200, [str(number) for number in range(200)])
+    assert compared.interval == pytest.approx((0.1, 0.1), abs=1e-12)
+
+
+def test_paired_comparison_of_one_cluster_knows_nothing() -> None:
+    compared = paired_comparison([1, 1, 0], [0, 0, 0], ["a"] * 3)
+    assert compared.p_value == 1.0 and compared.interval.low < 0 < compared.interval.high
 
 
 def test_paired_comparison_counts_flips_and_covers_difference() -> None:
