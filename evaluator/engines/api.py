@@ -10,7 +10,7 @@ The steps of a question, each a method of ApiEngine:
   answer        yields answers while an event loop in a thread runs `_answer_all`
   _ask          fits the page, encodes the images, and decides what a failure means
   _complete     retries, on a server of the pool (`server_pool.py`), within the budget (`api_budget.py`)
-  _create       sends one request (`api_http.py`), without the parameters that the server rejects
+  _create       sends one request (`api_http.py`), without the parameters that the server rejects (`api_request.py`)
   answer_in     reads the completion (`api_completion.py`)
 """
 
@@ -39,11 +39,11 @@ from evaluator.engines.api_budget import NO_TOKENS, Budget, TokenCounts
 from evaluator.engines.api_completion import (
     OutputFormat,
     answer_in,
-    complaint_of,
     read_response,
     server_message,
 )
 from evaluator.engines.api_http import make_client, time_limits
+from evaluator.engines.api_request import RequestParameters
 from evaluator.engines.hardware import LIBRARIES, torch_environment
 from evaluator.engines.images import image_urls
 from evaluator.engines.options import SERVER_LOG_PREFIX, EngineOptions
@@ -72,8 +72,6 @@ MAX_MESSAGES = 100  # distinct messages of the server that are logged
 CONCURRENCY = 32  # maximum number of concurrent requests to a server
 LONGEST_WAIT = 300.0  # seconds between two attempts, even if the server asks for more
 IMAGE_TOKENS = 2048  # reserved in the budget for an image until the server reports its usage
-# Fields that only some servers know. Without `chat_template_kwargs` a model would answer in another mode.
-OPTIONAL_FIELDS = ("skip_special_tokens", "return_token_ids", "stop_token_ids")
 _END = object()  # put into the queue of results after the last one
 
 
@@ -108,18 +106,9 @@ class ApiEngine:
         self._server: Server | None = None
         self._model: Any = None  # ServedModel; None for a remote server, and if only the server can run the model
         self._format = OutputFormat(writes_reasoning=True if options.asks_for_reasoning else None)
-        # What requests contain besides the question. `_adapt_to` leaves out what a server rejects.
-        self._parameters: dict[str, Any] = {"temperature": 0}
-        self._extra: dict[str, Any] = {}  # fields that the OpenAI protocol does not have
-        self._limit_name = "max_tokens"  # the parameter that limits the generated tokens
         if options.api.spawn:
             self._start_server(options.api.spawn)
-        # Streaming detects stalls of a remote server. A spawned server does not stream, because some cut off half a
-        # character at the end of a stream.
-        if options.remote:
-            self._parameters |= {"stream": True, "stream_options": {"include_usage": True}}
-        if options.remote and options.thinking in EFFORTS:
-            self._parameters[EFFORT_PARAMETER] = options.thinking
+        self._parameters = RequestParameters(self._protocol_parameters(), self._fields_of_spawned_server())
         self._max_tokens = options.max_new_tokens  # that may be generated, if the model's context is unknown
         if self._format.writes_reasoning:
             self._max_tokens += options.max_reasoning_tokens
@@ -159,13 +148,28 @@ class ApiEngine:
         self._server = Server(command, self._options)
         self._model = load_served_model(self._options, self._server.context)
         self._format = self._model.output_format if self._model else format_by_template(self._options)
+
+    def _protocol_parameters(self) -> dict[str, Any]:
+        """Return the parameters of requests that the OpenAI protocol has."""
+        if not self._options.remote:
+            return {}  # a spawned server does not stream: some cut off half a character at the end of a stream
+        parameters: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}  # shows stalls
+        if self._options.thinking in EFFORTS:
+            parameters[EFFORT_PARAMETER] = self._options.thinking
+        return parameters
+
+    def _fields_of_spawned_server(self) -> dict[str, Any]:
+        """Return the fields of requests that the OpenAI protocol does not have. A remote server gets none."""
+        if not self._server:
+            return {}
         # Tags and the ends of answers may be special tokens, which servers leave out unless they are asked for them. The
         # ids of the tokens are the whole output, even if a parser of the server has taken the text apart.
-        self._extra = {"skip_special_tokens": False}
+        fields: dict[str, Any] = {"skip_special_tokens": False}
         if self._model:
-            self._extra |= {"return_token_ids": True, "stop_token_ids": self._model.stops}
+            fields |= {"return_token_ids": True, "stop_token_ids": self._model.stops}
         if self._format.switches:
-            self._extra["chat_template_kwargs"] = self._format.switches
+            fields["chat_template_kwargs"] = self._format.switches
+        return fields
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         # The event loop runs in a thread, because the caller takes the answers one by one and may stop at any time.
@@ -272,7 +276,7 @@ class ApiEngine:
             windows=fitted.windows,
             resize=resize,
             server=self.server_build,
-            sampled="temperature" not in self._parameters,  # a server that rejects `temperature` decodes by sampling
+            sampled=not self._parameters.is_greedy,
         )
 
     def _fit(self, prompt: Prompt) -> "_FittedPrompt":
@@ -294,9 +298,8 @@ class ApiEngine:
             return
         if answer.reasoning_tokens is not None and answer.text:
             self._with_reasoning += 1
-        accepts_request_for_tags = "skip_special_tokens" in self._extra
         has_answered_enough = self._answered.total() >= MIN_ANSWERS_TO_CHECK_TAGS
-        if not self._with_reasoning and (not accepts_request_for_tags or has_answered_enough):
+        if not self._with_reasoning and (not self._parameters.asks_for_special_tokens or has_answered_enough):
             message = "the server leaves out the tags of reasoning, which are special tokens of this model"
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
 
@@ -372,62 +375,33 @@ class ApiEngine:
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any], max_tokens: int) -> Any:
         """Send one request for greedy decoding and return its completion. A stalled stream is a timeout.
 
-        A parameter that the server rejects is left out or renamed, here and in all later requests: reasoning models
-        accept no temperature and expect `max_completion_tokens` instead of `max_tokens`.
+        If the server rejects a parameter, the request is repeated without it.
         """
         while True:
-            parameters = {**self._parameters, self._limit_name: max_tokens}
-            extra = dict(self._extra)
+            sent = self._parameters.of_request(max_tokens)
             try:
                 async with asyncio.timeout(self._api.timeout):
                     response = await client.chat.completions.with_raw_response.create(
                         model=self._api.model or str(self._options.model),
                         messages=[{"role": "user", "content": content}],
-                        extra_body=extra or None,
-                        timeout=time_limits(self._api.timeout, streams="stream" in parameters),
-                        **parameters,
+                        extra_body=sent.extra or None,
+                        timeout=time_limits(self._api.timeout, streams="stream" in sent.parameters),
+                        **sent.parameters,
                     )
                     self._reached = True
                     return await read_response(response)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 self._reached = True
-                if not self._adapt_to(error, parameters, extra):
+                if self._parameters.have_changed_since(sent):
+                    continue
+                # A server that has answered a question accepts all parameters, even if the complaint repeats their names.
+                if self._answered.total() or not self._parameters.adapt_to(error, sent):
                     raise
             except openai.APIStatusError:
                 self._reached = True
                 raise
             except TimeoutError:
                 raise openai.APITimeoutError(httpx2.Request("POST", str(client.base_url))) from None
-
-    def _adapt_to(self, error: openai.APIStatusError, sent: dict[str, Any], extra: dict[str, Any]) -> bool:
-        """Leave out or rename the parameter that a server rejects. Return whether the request may now succeed.
-
-        `sent` are the parameters of the rejected request, `extra` its fields outside of the OpenAI protocol. The rejected
-        one is the first of them that the error message names, for example "Unsupported parameter: 'max_tokens'".
-        """
-        has_changed = sent.keys() != {*self._parameters, self._limit_name} or extra.keys() != self._extra.keys()
-        if has_changed:  # for another request, while this one was under way: repeat this one in the same way
-            return True
-        # A server that has answered a question accepts all parameters, even if the complaint repeats their names.
-        if self._answered.total():
-            return False
-        complaint = complaint_of(error)
-        rejected = [name for name in OPTIONAL_FIELDS if name in extra and name in complaint]
-        if rejected:
-            for name in rejected:
-                self._extra.pop(name, None)
-        elif "stream" in sent and "stream" in complaint:
-            # Either of `stream` and `stream_options` may be meant, so the options are left out first.
-            self._parameters.pop("stream_options", None)
-            if "stream_options" not in sent:
-                self._parameters.pop("stream", None)
-        elif "max_tokens" in sent and "max_tokens" in complaint:
-            self._limit_name = "max_completion_tokens"
-        elif "temperature" in sent and "temperature" in complaint:
-            self._parameters.pop("temperature", None)
-        else:
-            return False
-        return True
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 from evaluator.engines.options import EngineOptions
 from submissions.config.machine import core_count
 
-CALIBRATION_ROUNDS = 10
+CALIBRATION_ROUNDS = 5
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision")  # their versions can change answers
 
 

@@ -1,0 +1,76 @@
+"""What the requests of the API engine contain besides the question.
+
+Servers differ in what they accept: reasoning models accept no temperature and expect `max_completion_tokens` instead of
+`max_tokens`, and a remote server may know no field outside of the OpenAI protocol. `ApiEngine` starts with everything that it
+would like to send, and leaves out or renames what the server rejects, in this and in all later requests.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import openai
+
+from evaluator.engines.api_completion import complaint_of
+
+# Fields that only some servers know. Without `chat_template_kwargs` a model would answer in another mode.
+OPTIONAL_FIELDS = ("skip_special_tokens", "return_token_ids", "stop_token_ids")
+
+
+class Sent(NamedTuple):
+    """The parameters of one request."""
+
+    parameters: dict[str, Any]  # of the OpenAI protocol
+    extra: dict[str, Any]  # outside of it
+
+
+class RequestParameters:
+    """The parameters of all requests to a server, as far as it accepts them."""
+
+    def __init__(self, parameters: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
+        """Create the parameters: those of the OpenAI protocol, and fields outside of it."""
+        self._parameters = {"temperature": 0, **parameters}
+        self._extra = dict(extra)
+        self._limit_name = "max_tokens"  # the parameter that limits the generated tokens
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether the server accepts the temperature 0. One that rejects it decodes by sampling."""
+        return "temperature" in self._parameters
+
+    @property
+    def asks_for_special_tokens(self) -> bool:
+        """Whether the server is asked to leave special tokens in its outputs, and has not rejected that."""
+        return "skip_special_tokens" in self._extra
+
+    def of_request(self, max_tokens: int) -> Sent:
+        """Return the parameters of a request that may generate `max_tokens`."""
+        return Sent({**self._parameters, self._limit_name: max_tokens}, dict(self._extra))
+
+    def have_changed_since(self, sent: Sent) -> bool:
+        """Return whether a parameter was left out or renamed since a request was sent, because of another request."""
+        names = {*self._parameters, self._limit_name}
+        return sent.parameters.keys() != names or sent.extra.keys() != self._extra.keys()
+
+    def adapt_to(self, error: openai.APIStatusError, sent: Sent) -> bool:
+        """Leave out or rename the parameter that a server rejects. Return whether there is one.
+
+        It is the first parameter of the rejected request that the error message names, for example "Unsupported parameter:
+        'max_tokens'".
+        """
+        complaint = complaint_of(error)
+        rejected = [name for name in OPTIONAL_FIELDS if name in sent.extra and name in complaint]
+        if rejected:
+            for name in rejected:
+                self._extra.pop(name, None)
+        elif "stream" in sent.parameters and "stream" in complaint:
+            # Either of `stream` and `stream_options` may be meant, so the options are left out first.
+            self._parameters.pop("stream_options", None)
+            if "stream_options" not in sent.parameters:
+                self._parameters.pop("stream", None)
+        elif "max_tokens" in sent.parameters and "max_tokens" in complaint:
+            self._limit_name = "max_completion_tokens"
+        elif "temperature" in sent.parameters and "temperature" in complaint:
+            self._parameters.pop("temperature", None)
+        else:
+            return False
+        return True
