@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.contradictions import labels_of
+from evaluator.benchmarks.scoring.other_subjects import labels_of
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, has_unit_of, is_among, is_rounding, same_quantities
 from evaluator.benchmarks.scoring.sentence_values import (

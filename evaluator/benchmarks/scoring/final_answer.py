@@ -19,9 +19,10 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.asides import gives_value_and_more
-from evaluator.benchmarks.scoring.contradictions import ASKS_YEAR, is_unsure, means_another, swapped_share
+from evaluator.benchmarks.scoring.contradictions import means_another
 from evaluator.benchmarks.scoring.named_values import gives_name, name_beside_value
 from evaluator.benchmarks.scoring.number_words import factor_of
+from evaluator.benchmarks.scoring.other_subjects import ASKS_YEAR
 from evaluator.benchmarks.scoring.quantities import RATIO, Mention, Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import (
     digits,
@@ -53,6 +54,8 @@ from evaluator.benchmarks.scoring.sentence_values import (
 )
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place
+from evaluator.benchmarks.scoring.swapped_values import swapped_share
+from evaluator.benchmarks.scoring.unsure_answers import is_unsure
 
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
 MAX_UNMARKED_QUANTITIES = 10

@@ -1,0 +1,184 @@
+"""Decide whether an answer is about another subject, place, label or base than its question: 대구는 20,646천 원 for 부산.
+
+`contradictions` calls these rules. An answer that names no subject contradicts nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+from evaluator.benchmarks.scoring.named_values import LATIN_SENTENCE, names_in
+from evaluator.benchmarks.scoring.names import places_in
+from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
+
+MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter
+# Asks for a name and its value: 어디이며 얼마인가요, 가장 많은 지역과 그 값은.
+_ASKS_NAME_AND_VALUE = re.compile(
+    r"(?:어디|무엇|누구|어느 [가-힣]+)(?:이며|이고|인지|인가요?[,\s]+그리고)|(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)"
+)
+ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
+
+# Nouns: what a text is about.
+_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로|도|와|과)$")
+_IS_HANGUL = re.compile(r"[가-힣]+")
+# Words that describe, count or join, and do not name a thing: by their ending, or as a whole.
+_NO_NAME = re.compile(
+    r"""
+    (?:은|는|을|를|에|에서|으로|로|와|과|및|등)$    # the particle of another word: 서울은
+    | (?:된|한|인|할|던)$                        # a modifier: 증가한
+    | (?:중|별|보다|대비|따르면|보면|경우|기준|현재|년도|간)$
+    | ^(?:지역|부문|분야|대상|관련|주요|기타|전체|합계|총|평균|남녀|각|모든|전국|국내)$
+    | ^(?:설문|조사|질문|자료|문서|이미지|표|그림|차트|그래프|정답|답변|답|따라서|결론|최종)$
+    | ^(?:연간|올해|최근|전년|당시|그해|해당|이번|다음|위|아래|같은|다른|이|그)$
+    """,
+    re.VERBOSE,
+)
+_VERB = re.compile(r"(?:하|되|받|시키)(?:는|고|며|여|어|지)$")  # 차지하는
+_ASKS_WHICH = re.compile(rf"{ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")
+# Denies what the counted persons or things did: 받지 못한 가구의 비율.
+DENIED_SUBJECT = re.compile(
+    r"지\s?(?:못|않)(?:한|은|는|았던)\s[가-힣\s]{0,12}?(?:비율|비중|수|건수|인원|가구|사람|명|개소)(?:은|는|이|가|의)"
+)
+# A thing of several that have a number or a letter: B등급, 2호선. Not one that another is compared with: 1차보다.
+_LABEL = re.compile(
+    r"""
+    (?<![A-Za-z\d가-힣]) ([A-Z]|\d{1,2}) \s?
+    (등급|형|호선|차(?=[\s가-힣]*[율률])|분기|지구|그룹|단지|구역|타입|공장|지점)   # 2차 접종률, but not 2차 of a time
+    (?! \s? (?:\([^()]*\))? \s? (?:보다|대비|에\ 비해))
+    """,
+    re.VERBOSE,
+)
+# What a rate is per: 천 명당, 10만 명당, km제곱당.
+_BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
+_ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
+# Begins a sentence about what comes after the first.
+_RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")
+_NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
+
+
+def names_subject(question: str, gold: str, output: str) -> bool:
+    """Return whether an output names what gold names before its value, or the question does not ask for a name."""
+    if not _ASKS_NAME_AND_VALUE.search(question):
+        return True
+    text = plain(gold)
+    mentions = scan(text)
+    before = text[: mentions[0].start] if mentions else ""
+    names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
+    return all(names_in(name, output) for name in names if len(name) > 1 and name not in question)
+
+
+def is_runner_up(question: str, gold: str, output: str) -> bool:
+    """Return whether an output gives the gold value only to what comes next, and the question asks for the first."""
+    if not _ASKS_FIRST.search(question) or _RUNNER_UP.search(question):
+        return False
+    sentences = [match[0] for match in LATIN_SENTENCE.finditer(plain(output))]
+    with_value = [sentence for sentence in sentences if has_any(sentence, quantities(gold)[-1:])]
+    return bool(with_value) and all(map(_RUNNER_UP.match, with_value))
+
+
+def names_other_place(known: str, output: str) -> bool:
+    """Return whether an output names places, and none of those of its question and gold answer: 대구 for 부산."""
+    known_places = places_in(known)
+    given_places = places_in(output)
+    return bool(known_places and given_places) and known_places.isdisjoint(given_places)
+
+
+def has_other_label(question: str, output: str) -> bool:
+    """Return whether an output is about another label than the question: C등급 for B등급, 2호선 for 3호선."""
+    asked_labels = labels_of(question)
+    given_labels = labels_of(output)
+    return any(given_labels[noun].isdisjoint(asked_labels[noun]) for noun in asked_labels.keys() & given_labels.keys())
+
+
+def labels_of(text: str) -> dict[str, set[str]]:
+    """Return the labels of a text by the noun that they belong to: B등급과 C등급 → {"등급": {"B", "C"}}."""
+    labels: dict[str, set[str]] = {}
+    for label, noun in _LABEL.findall(text):
+        labels.setdefault(noun, set()).add(label)
+    return labels
+
+
+def has_other_subject(question: str, gold: str, output: str) -> bool:
+    """Return whether an output is about another thing of the kind that a question asks about: 풍력 발전 for 태양광 발전.
+
+    It then names the kind (발전) with another noun before it, and the question's own noun (태양광) nowhere.
+    """
+    if _ASKS_WHICH.search(question):
+        return False
+    known = f"{question} {gold}"
+    asked_names = _names_by_kind(question)
+    for kind, names in _names_by_kind(_before_value(output)).items():
+        asked = asked_names.get(kind, set())
+        is_named = any(_stem(name) in output for name in asked) or any(_is_within(name, known) for name in names)
+        if asked and not is_named and not any(_is_same_name(*pair) for pair in product(asked, names)):
+            return True
+    return False
+
+
+def _before_value(output: str) -> str:
+    """Return the part of an output up to its first value that is not a year."""
+    text = plain(output)
+    first = next((mention for mention in scan(text) if mention.quantity.unit != "년"), None)
+    return text[: first.start] if first else text
+
+
+def _names_by_kind(text: str) -> dict[str, set[str]]:
+    """Return the nouns that stand right before another noun, by that noun: 태양광 발전의 → {"발전": {"태양광"}}."""
+    names: dict[str, set[str]] = {}
+    words = re.findall(r"[가-힣]+|[^\s가-힣]+", text)
+    for word, following in pairwise(words):
+        kind = _PARTICLE.sub("", following)
+        name = word.removesuffix("의")
+        is_name = len(name) > 1 and bool(_IS_HANGUL.fullmatch(word)) and not _NO_NAME.search(name)
+        if is_name and len(kind) > 1 and not _NO_NAME.search(kind) and not _VERB.search(following):
+            names.setdefault(kind, set()).add(name)
+    return names
+
+
+def _is_same_name(first: str, second: str) -> bool:
+    """Return whether two nouns may name the same thing: 남성 and 남자, 청년 and 청년층, 학생 and 초등학생."""
+    are_short = max(len(first), len(second)) <= MAX_SHORT_NAME
+    if are_short and first[0] == second[0]:
+        return True
+    return _overlaps(first, second) or _overlaps(second, first)
+
+
+def _overlaps(name: str, other: str) -> bool:
+    """Return whether a name begins or ends with another, or its ending is the beginning of that: 민간기업, 기업체."""
+    if name.startswith(other) or name.endswith(other):
+        return True
+    return any(name.endswith(other[:length]) for length in range(2, len(other)))
+
+
+def _stem(name: str) -> str:
+    """Return what other forms of a short name begin with: 서울 of 서울시."""
+    return name[:2] if len(name) <= MAX_SHORT_NAME else name
+
+
+def _is_within(name: str, text: str) -> bool:
+    """Return whether a text has the letters of a name in their order, as 전기 자동차 has those of 전기차."""
+    return re.search(".{0,3}".join(name), text) is not None
+
+
+def denies_subject(output: str, of_gold: Sequence[Quantity]) -> bool:
+    """Return whether an output gives the gold value to those who did not do something: 받지 못한 가구의 비율이 28.4%."""
+    text = plain(output)
+    denied = DENIED_SUBJECT.search(text)
+    if denied is None:
+        return False
+    following = next((mention for mention in scan(text) if mention.start >= denied.end()), None)
+    return following is not None and is_among(following.quantity, of_gold)
+
+
+def has_other_base(gold: str, output: str) -> bool:
+    """Return whether the rates of two texts are per different bases: 천 명당, 만 명당."""
+    gold_bases = _bases(gold)
+    given_bases = _bases(output)
+    return bool(gold_bases and given_bases) and not any(is_among(base, given_bases) for base in gold_bases)
+
+
+def _bases(text: str) -> list[Quantity]:
+    """Return what the rates of a text are per: 1,000명 in 천 명당 3.8건."""
+    bases = (base if re.match(r"\d", base) else f"1{base}" for base in _BASE.findall(plain(text)))
+    return [quantity for base in bases for quantity in quantities(base)]
