@@ -113,7 +113,7 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(BENCHMARKS, "stars", StarsBenchmark())
     monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_name_parts=("ForTwo",)))
     # The sandbox does not show the tests folder, which contains this engine.
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     data = tmp_path / "data"
     data.mkdir()
     Image.new("RGB", (8, 8)).save(data / "a.png")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from evaluator.job.process import OnProgress
+from evaluator.job.events import OnProgress
 
 
 class _Rate(ProgressColumn):

@@ -16,9 +16,10 @@ from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.core.errors import Details, IncompleteRunError
 from evaluator.engines.generation_config import greedy_view
 from evaluator.engines.load import engine_location
+from evaluator.job.events import OnProgress
 from evaluator.job.folder import Job
 from evaluator.job.limited_process import run_limited
-from evaluator.job.process import OnProgress, run_inference
+from evaluator.job.process import run_inference
 from evaluator.results.answer_rows import answer_rows, answers_hash
 from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import count_answers, score_answers

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluator.core.errors import Details
-from evaluator.job.process import OnProgress
+from evaluator.job.events import OnProgress
 from evaluator.results.evaluate import evaluate
 from evaluator.results.task import Task, evenly_spaced, load_items
 from evaluator.statistics.paired import PairedComparison, paired_comparison

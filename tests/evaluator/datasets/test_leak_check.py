@@ -95,7 +95,7 @@ def test_worker_sends_no_item_content(
     hub: Hub, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run a model that repeats the question, with data and answers on this host and results on the Hub."""
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LoggingEngine)
     data = tmp_path / "data"
     shutil.copytree(SAMPLES / "ko-vqa", data)

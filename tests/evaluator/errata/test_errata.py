@@ -41,7 +41,7 @@ VERSION = BENCHMARKS[NAME].version
 @pytest.fixture
 def evaluated(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return settings of an installation with two results on a test set, of models that choose different letters."""
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
     for name in ("one", "two"):
         folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)

@@ -86,7 +86,7 @@ def test_reveal_requires_commitment(fresh_settings: Settings) -> None:
 def test_worker_ranks_model_on_drawn_set(
     fresh_settings: Settings, store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
     submit(fresh_settings, "tiny/image-text", "ko-fresh")
     assert Worker(fresh_settings).run_pending() == 1

@@ -54,7 +54,7 @@ def installation(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("installation")
     settings = settings_in(folder, models_dir).model_copy(update={"fresh_n": 40})
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+        monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
         use_engine(monkeypatch, LetterEngine)
         set_in_environment(monkeypatch, settings)
         submit(settings, "tiny/image-text", "ko-fresh")

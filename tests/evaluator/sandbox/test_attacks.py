@@ -103,7 +103,7 @@ def test_worker_keeps_model_output_private(
     shutil.copytree(ROOT / "assets/samples/korquad-2", data)
     (data / "canary.txt").write_text("HANNUN-CANARY-77aa")
     use_engine(monkeypatch, MarkupEngine, "extractive")
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     caplog.set_level("INFO")
     canary_settings = settings.model_copy(update={"data": {"korquad-2": f"{data}#sample"}})
     request = submit(canary_settings, "tiny/extractive", "korquad-2")

@@ -44,7 +44,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
 
 
 def run_as_model(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: [sys.executable, "-c", code])
 
 
 def failure_of(job: Job, message: str = "", alone: int = 0) -> FailureCode:
@@ -71,7 +71,7 @@ FLOODS = {
 @pytest.mark.parametrize("flood", FLOODS)
 def test_run_inference_ends_on_flood_of_output(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
     monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
-    monkeypatch.setattr("evaluator.job.process.SIZE_CHECK_SECONDS", 0.1)
+    monkeypatch.setattr("evaluator.job.watchdog.SIZE_CHECK_SECONDS", 0.1)
     run_as_model(
         monkeypatch, f"import os, sys, time\n{FLOODS[flood].format(out=str(job.out.resolve()))}\ntime.sleep(600)"
     )
@@ -93,7 +93,7 @@ def test_run_inference_kill_is_infrastructure_failure(job: Job, loaded: bool, mo
     def killed_inside(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
         return sandbox_command([sys.executable, "-c", f"print({lines!r}, end='', flush=True); {KILL}"], policy)
 
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", killed_inside)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", killed_inside)
     assert failure_of(job, "signal 9") == "process_killed"
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
@@ -122,14 +122,14 @@ def test_memory_of_container_is_not_the_models_fault(job: Job, loaded: bool, mon
             pytest.skip("no control group can be created here")
         program = events(ENVIRONMENT, *([LOADED] if loaded else [])).replace("sys.exit(0)", FULL)
         command = container.wrap_command([sys.executable, "-c", program])
-        monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: command)
+        monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: command)
         without = ControlGroup((), "none", container.folders[:1])
         monkeypatch.setattr("evaluator.job.process.control_group", lambda *_: nullcontext(without))
         assert failure_of(job, "container ran out") == "out_of_memory"
 
 
 def test_run_inference_ends_model_that_does_not_load(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.job.process.LOAD_SECONDS", 0.5)
+    monkeypatch.setattr("evaluator.job.watchdog.LOAD_SECONDS", 0.5)
     run_as_model(monkeypatch, events(ENVIRONMENT).replace("sys.exit(0)", "import time; time.sleep(600)"))
     code = failure_of(job, "not loaded within")
     assert code == "load_timeout" and not code.is_infrastructure
@@ -137,7 +137,7 @@ def test_run_inference_ends_model_that_does_not_load(job: Job, monkeypatch: pyte
 
 def test_run_inference_ends_model_that_does_not_answer(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check a tokenizer that never ends, which would hold the device until the limit of the whole evaluation."""
-    monkeypatch.setattr("evaluator.job.process.FIRST_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("evaluator.job.watchdog.FIRST_ANSWER_SECONDS", 0.5)
     run_as_model(monkeypatch, events(ENVIRONMENT, LOADED).replace("sys.exit(0)", "import time; time.sleep(600)"))
     code = failure_of(job, "no answer within")
     assert code == "load_timeout" and not code.is_infrastructure

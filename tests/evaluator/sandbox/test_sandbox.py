@@ -16,7 +16,7 @@ import pytest
 from evaluator.core.data_types import Prompt
 from evaluator.core.errors import EvaluationError, SandboxError
 from evaluator.engines.options import EngineOptions
-from evaluator.job import process
+from evaluator.job.command import installation_of
 from evaluator.job.folder import MAX_LINE, Job
 from evaluator.job.process import run_inference
 from evaluator.sandbox import policy as sandbox
@@ -370,7 +370,7 @@ def test_job_answers_does_not_follow_link(job: Job, tmp_path: Path) -> None:
 )
 def test_run_inference_rejects_malformed_event(job: Job, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-c", f"print({event!r}, flush=True); import time; time.sleep(600)"]
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: command)
     with pytest.raises(EvaluationError) as error:
         run_inference(job, 0, 1, 0, lambda *_: None)
     assert error.value.code == "model_error"
@@ -380,7 +380,7 @@ def test_run_inference_ignores_second_environment_event(job: Job, monkeypatch: p
     """Check that only the environment event from before the model is loaded counts."""
     first, second = ({"event": "environment", "values": {"hardware": name}} for name in ("real", "leaked question"))
     code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: [sys.executable, "-c", code])
     run_inference(job, 0, 1, 0, lambda *_: None)
     assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap", "cgroup": cgroup_version()}
 
@@ -391,7 +391,7 @@ def test_failure_before_model_is_read_is_fault_of_machine(
 ) -> None:
     failed = json.dumps({"event": "failed", "code": "internal_error", "message": "KeyError: 'uid not found'"})
     script = "\n".join([*([f"print({earlier!r})"] if earlier else []), f"print({failed!r})", "raise SystemExit(3)"])
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", script])
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: [sys.executable, "-c", script])
     with pytest.raises(EvaluationError, match="uid not found") as error:
         run_inference(job, 0, 1, 0, lambda *_: None)
     assert error.value.code == code
@@ -529,7 +529,7 @@ def test_installation_returns_only_environment_or_file(tmp_path: Path) -> None:
         program.chmod(0o755)
     (tmp_path / "python/bin").mkdir(parents=True)
     (tmp_path / "venv/pyvenv.cfg").write_text(f"home = {tmp_path}/python/bin\nversion = 3.11.7\n")
-    assert process._installation(f"{script} {{model}} {{port}}") == [script]
-    assert process._installation(f"{environment} serve {{model}} {{port}}") == [tmp_path / "python", tmp_path / "venv"]
+    assert installation_of(f"{script} {{model}} {{port}}") == [script]
+    assert installation_of(f"{environment} serve {{model}} {{port}}") == [tmp_path / "python", tmp_path / "venv"]
     for command in ("true {model} {port}", "no-such-program {model} {port}", "malformed"):
-        assert process._installation(command) == []
+        assert installation_of(command) == []

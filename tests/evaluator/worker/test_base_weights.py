@@ -51,7 +51,7 @@ def test_tensors_are_equal_by_name_shape_type_and_values(tmp_path: Path) -> None
 @pytest.fixture
 def made(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return settings with a model, a copy of its base, whose card names that base."""
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
     models = settings.models_dir or Path()
     shutil.copytree(models / "tiny/image-text", tmp_path / "models/tiny/image-text")

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def without_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run without the sandbox, which does not show the engines of the tests."""
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
 
 
 def submit(settings: Settings, model_id: str, benchmark: str, submitter: str = "x") -> EvalRequest:
@@ -328,7 +328,7 @@ def test_worker_does_not_log_inference_messages(
     caplog.set_level("INFO")
     event = json.dumps({"event": "failed", "code": "template_error", "message": "PRIVATE QUESTION"})
     code = f"import sys; print({event!r}, flush=True); sys.exit(3)"
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: [sys.executable, "-c", code])
     request = submit(settings, "tiny/extractive", "korquad-2")
     assert outcome_of(request, settings).failure
     assert "template_error" in caplog.text and "PRIVATE" not in caplog.text

@@ -40,7 +40,7 @@ Run = Callable[..., int]
 @pytest.fixture
 def installation(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return the settings of an installation with the model MODEL and others, which this process uses too."""
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     monkeypatch.setattr(logs, "_hidden_texts", set())
     use_engine(monkeypatch, LetterEngine)
     for name in ("secret-model", "public-model"):

@@ -10,8 +10,8 @@ from pathlib import Path
 if (location := os.environ.get("TESTS_ENGINE")) and "evaluator" in sys.orig_argv:
     sys.path.insert(0, str(Path(__file__).parents[3]))
     from evaluator.engines.registry import ENGINES
-    from evaluator.job import process
+    from evaluator.job import command
 
     for name in ("chat", "extractive"):
         ENGINES[name] = ENGINES[name]._replace(location=location)
-    vars(process)["sandbox_command"] = lambda command, policy: command
+    vars(command)["sandbox_command"] = lambda command, policy: command

@@ -127,7 +127,7 @@ def place(
 ) -> Iterator[Place]:
     monkeypatch.chdir(ROOT)
     use_engine(monkeypatch, LoggingEngine)
-    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     for name, value in environment_of(quick).items():
         monkeypatch.setenv(name, value)
     jobs = {
