@@ -206,9 +206,9 @@ class BoardSettings(BaseModel):
     """Whether visitors sign in with Hugging Face before they submit. Default: `oauth` on a Space, else `off`. `oauth`
     outside of a Space needs the variables below."""
     quota: dict[str, Annotated[int, Field(ge=1)]] = {}
-    """Benchmark → evaluations that a signed-in person, and an organisation for its own models, may have within the
+    """Benchmark → submissions that a signed-in person, and an organisation for its own models, may make within the
     window. A benchmark that is not named has 1."""  # DEFAULT_QUOTA in submissions/queue/quota.py
-    # At most 31 days: the index keeps closed requests no longer (KEEP_CLOSED_FOR in submissions/store/index.py).
+    # At most 31 days: the index keeps closed requests for twice that time (KEEP_CLOSED_FOR in submissions/store/index.py).
     quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))
     """The window of the quota, at most `31d`."""
     static: str | None = None

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import EvalRequest
 
-# Evaluations of a benchmark that the setting `quota` does not name (submissions/config/settings.py, with the window).
+# Submissions to a benchmark that the setting `quota` does not name (submissions/config/settings.py, with the window).
 DEFAULT_QUOTA = 1
 
 
@@ -25,52 +25,107 @@ class Submitter:
         return owner if self.authenticated and owner in {self.name, *self.organisations} else None
 
 
+@dataclass(eq=False)
+class _Submission:
+    """The requests that count as one: one model in one or several reasoning modes."""
+
+    started_at: datetime  # when the first of them was submitted
+    modes: set[str | None]  # None: as in the model's template
+
+
 @dataclass(frozen=True)
 class Quota:
-    """The number of evaluations of a benchmark that a submitter may request within a time window.
+    """The number of submissions to a benchmark that a person may make within a time window.
 
-    All members of an organisation share the quota for its own models. The default, one submission in 7 days, is
-    KorQuAD's own rule (https://korquad.github.io). The reasoning modes of one model count as one submission, unless their
-    results together would reveal the answers of a private test set. Failed requests count too, because a model can provoke
-    what looks like an infrastructure failure. The operator gives a submission back by cancelling the request.
+    All members of an organisation together may make the same number for its own models. A member's submission for the
+    organisation counts twice: for that person and for the organisation. The default, one submission in 7 days, is KorQuAD's
+    own rule (https://korquad.github.io).
+
+    The reasoning modes of one model count as one submission. On some benchmarks (`guessable`), many results could reveal the
+    answers of the private test set. There a model could give another guess in each mode, so each mode counts.
+
+    Failed requests count too, because a model can provoke what looks like an infrastructure failure. The operator gives a
+    submission back by cancelling the request.
     """
 
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
     erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
-    # Pseudonyms.owner_mark, which tells whether the submitter of a request belongs to the model's owner. None: nobody does.
+    # Returns, for an owner and the key of a request, the keyed mark that the request has if its submitter belongs to that
+    # owner (Pseudonyms.owner_mark). Other requests have a random mark. None: nobody belongs to an owner.
     owner_mark: Callable[[str, str], str] | None = None
-    guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode of a model counts
+    guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode counts
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
-        """Return when the submitter may submit this request, or None if they may now."""
-        counted = self._counted(rows, request)
+        """Return when the submitter may submit this request, or None if they may now. `rows` are those of the queue."""
         limit = self.limit(request.benchmark)
-        if len(counted) < limit:
-            return None
-        return counted[-limit] + self.window  # then that one leaves the window, and fewer than `limit` are left in it
+        free: list[datetime] = []
+        for started in self._counted(rows, request):
+            if len(started) >= limit:
+                # Then this submission leaves the window, and fewer than `limit` are left in it.
+                free.append(started[-limit] + self.window)
+        return max(free, default=None)
 
     def left(self, rows: Iterable[QueueRow], request: EvalRequest) -> int:
-        """Return how many evaluations of the request's benchmark its submitter may still request now."""
-        return max(0, self.limit(request.benchmark) - len(self._counted(rows, request)))
+        """Return how many submissions to the request's benchmark are left, this one included."""
+        used = max(len(started) for started in self._counted(rows, request))
+        return max(0, self.limit(request.benchmark) - used)
 
     def limit(self, benchmark: str) -> int:
-        """Return the number of evaluations of a benchmark that are allowed within the window."""
+        """Return the number of submissions to a benchmark that are allowed within the window."""
         return self.limits.get(benchmark, DEFAULT_QUOTA)
 
-    def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
-        """Return when the requests that count against the quota were submitted, oldest first."""
-        since = request.submitted_at - self.window
+    def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> tuple[list[datetime], list[datetime]]:
+        """Return when the submissions that count for the person, and those that count for the organisation, were started.
+
+        The two are separate limits: kim submits a model in one mode, and lee of the same organisation in the other. This is
+        one submission of the organisation, but also one of lee, who has submitted nothing before.
+        """
         same_person = {request.submitted_by, *self.erased_pseudonyms}
-        counted: list[datetime] = []
+        of_person: list[QueueRow] = []
+        of_organisation: list[QueueRow] = []
         for row in rows:
-            if row.benchmark != request.benchmark or row.submitted_at <= since:
+            if row.benchmark != request.benchmark:
                 continue
-            if _other_mode(row, request) and row.benchmark not in self.guessable:
-                continue
-            if row.submitted_by in same_person or self._both_of_owner(row, request):
-                counted.append(row.submitted_at)
-        return sorted(counted)
+            if row.submitted_by in same_person:
+                of_person.append(row)
+            if self._both_of_owner(row, request):
+                of_organisation.append(row)
+        return self._started(of_person, request), self._started(of_organisation, request)
+
+    def _started(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
+        """Return when each submission in the window before a request was started, oldest first.
+
+        If the request is another mode of one of these submissions, that one is left out: the request is a part of it and uses
+        up nothing.
+        """
+        submissions: list[_Submission] = []
+        newest: dict[tuple[str, str, str], _Submission] = {}  # the newest submission of each model
+        for row in sorted(rows, key=lambda row: row.submitted_at):
+            submission = newest.get(_model(row))
+            if submission and self._is_part(row, submission):
+                submission.modes.add(row.thinking)
+            else:
+                submission = _Submission(row.submitted_at, {row.thinking})
+                submissions.append(submission)
+                newest[_model(row)] = submission
+        own = newest.get(_model(request))
+        if own and self._is_part(request, own):
+            submissions.remove(own)
+        since = request.submitted_at - self.window
+        return [submission.started_at for submission in submissions if submission.started_at > since]
+
+    def _is_part(self, row: QueueRow | EvalRequest, submission: _Submission) -> bool:
+        """Return whether a request is another mode of a submission of the same model.
+
+        A mode that comes later than the window is a new submission. So is one that the submission has already, such as the same
+        mode on another commit of an adapter's base model.
+        """
+        return (
+            row.benchmark not in self.guessable
+            and row.submitted_at < submission.started_at + self.window
+            and row.thinking not in submission.modes
+        )
 
     def _both_of_owner(self, row: QueueRow, request: EvalRequest) -> bool:
         """Return whether both requests are for models of one owner and were submitted by members of that owner."""
@@ -83,7 +138,6 @@ class Quota:
         )
 
 
-def _other_mode(row: QueueRow, request: EvalRequest) -> bool:
-    """Return whether both are for the same model, revision and precision, but in different reasoning modes."""
-    alike = (row.model_id, row.revision, row.precision) == (request.model_id, request.revision, request.precision)
-    return alike and row.thinking != request.thinking
+def _model(row: QueueRow | EvalRequest) -> tuple[str, str, str]:
+    """Return what the requests for the modes of one model have in common."""
+    return row.model_id, row.revision, row.precision

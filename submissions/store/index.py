@@ -29,10 +29,11 @@ from submissions.store.base import Changes, Snapshot, Store, blob_id, transact, 
 log = logging.getLogger(__name__)
 
 BOARD, QUEUE = "index/board/", "index/queue/"
-# A segment of the queue keeps the newest closed requests, and all closed requests young enough to count for a quota. Closed
-# are those that are finished, failed or quarantined.
+# A segment of the queue keeps the newest closed requests, and all closed requests young enough to count for a quota: twice its
+# longest window, because a reasoning mode counts with the model's first one, which may be a window older. Closed are those
+# that are finished, failed or quarantined.
 CLOSED_PER_SEGMENT = 2
-KEEP_CLOSED_FOR = timedelta(days=31)
+KEEP_CLOSED_FOR = timedelta(days=62)
 FORGET_AFTER_ROWS = 1000  # growth of a reader's rows after which it reads all again, to drop rows that left the index
 SEGMENTS_PER_COMMIT = 500
 READ_DIRECTLY_UP_TO = 32  # new records; if there are more, the index is read first

@@ -7,11 +7,13 @@ from hashlib import sha256
 
 import pytest
 
-from scripts.support.records import NOW, Make, claimed, result_of
+from scripts.support.records import NOW, Make, claimed, request_numbered, result_of
 from submissions.config.settings import Settings
 from submissions.operator.opt_out import opt_out
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter
+from submissions.records.index_rows import queue_row
+from submissions.records.options import Thinking
 from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Store
 from submissions.texts.errors import QueueError, RefusedError
@@ -43,6 +45,38 @@ def test_submit_counts_thinking_modes_once(queue: Queue, make_request: Make) -> 
     queue.submit(other, WEEK)
     with pytest.raises(RefusedError):
         queue.submit(make_request(thinking="on"), WEEK)
+
+
+Submitted = tuple[float, int, Thinking | None]  # the day, the number of the model, and the mode
+
+
+@pytest.mark.parametrize(
+    ("limit", "submitted", "asked", "left", "free_on"),
+    [
+        (2, [(0, 1, "on"), (1, 1, "off")], (2, 2, None), 1, None),
+        (3, [(0, 1, "low"), (1, 1, "medium"), (2, 1, "high")], (3, 2, None), 2, None),
+        (1, [(0, 1, "on"), (6, 1, "off")], (6.5, 2, None), 0, 7),  # counted from the first mode
+        (1, [(0, 1, "on"), (6, 1, "off")], (7, 2, None), 1, None),
+        (1, [(0, 1, "on")], (6, 1, "off"), 1, None),
+        (1, [(0, 1, "on"), (8, 1, "off")], (9, 2, None), 0, 15),  # too late for the first submission
+        (1, [(0, 1, "on"), (8, 1, "off")], (9, 1, "low"), 1, None),
+        (1, [(0, 1, "on"), (3, 1, "on")], (4, 2, None), 0, 10),  # the same mode again, of another base model
+        (2, [(0, 1, "on"), (1, 2, "on"), (2, 1, "off")], (3, 3, None), 0, 7),
+        (2, [(0, 1, "on"), (1, 2, "on"), (2, 1, "off")], (3, 2, "off"), 1, None),
+    ],
+)
+def test_quota_counts_modes_with_first_of_model(
+    limit: int, submitted: list[Submitted], asked: Submitted, left: int, free_on: float | None
+) -> None:
+    quota = Quota({"korquad-2": limit}, timedelta(days=7))
+
+    def request(day: float, model: int, mode: Thinking | None) -> EvalRequest:
+        return request_numbered(model, thinking=mode, submitted_at=NOW + timedelta(days=day))
+
+    rows = [queue_row(request(*one), "") for one in submitted]
+    free_at = None if free_on is None else NOW + timedelta(days=free_on)
+    assert quota.left(rows, request(*asked)) == left
+    assert quota.free_at(rows, request(*asked)) == free_at
 
 
 def test_quota_counts_modes_on_set_that_can_be_guessed(queue: Queue, make_request: Make) -> None:
@@ -111,6 +145,29 @@ def test_submit_shares_quota_within_organisation(queue: Queue, make_request: Mak
     with pytest.raises(RefusedError):
         submit(lee, "lab/three")
     submit(lee, "other/model")
+
+
+def test_quota_of_member_and_of_organisation_are_counted_apart() -> None:
+    """Check that nobody gains or loses submissions, if members submit modes of one model."""
+
+    def mark(owner: str, key: str) -> str:
+        return f"{owner} {key}"
+
+    def of_lab(member: str, day: float, model: int, mode: Thinking | None) -> EvalRequest:
+        at = NOW + timedelta(days=day)
+        request = request_numbered(model, model_id=f"lab/{model}", submitted_by=member, thinking=mode, submitted_at=at)
+        return request.evolve(owner_mark=mark("lab", request.key))
+
+    once = replace(WEEK, owner_mark=mark)
+    rows = [queue_row(of_lab("kim", 0, 1, "on"), "")]
+    assert once.free_at(rows, of_lab("lee", 6, 1, "off")) is None
+    rows.append(queue_row(of_lab("lee", 6, 1, "off"), ""))
+    assert once.free_at(rows, of_lab("kim", 7, 2, None)) is None
+    assert once.free_at(rows, of_lab("lee", 7, 2, None)) == NOW + timedelta(days=13)  # lee's own first was on day 6
+
+    twice = replace(once, limits={"korquad-2": 2})
+    lees_own = queue_row(request_numbered(3, submitted_by="lee"), "")
+    assert twice.left([queue_row(of_lab("kim", 0, 1, None), ""), lees_own], of_lab("lee", 1, 2, None)) == 1
 
 
 def test_organisation_requires_authentication() -> None:
