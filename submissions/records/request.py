@@ -82,13 +82,17 @@ def request_key(
     thinking: Thinking | None = None,
     base: str | None = None,
 ) -> str:
-    """Return the key of a request: the first 32 hex digits of the SHA-256 of the arguments.
+    """Return the key of a request: the first 32 hex digits of the SHA-256 of its arguments as a JSON list.
 
-    Equal requests have the same key and thus the same file. `base` is an adapter's base model with its commit.
+    Equal requests have the same key and thus the same file, so that nothing is evaluated twice. The file moves from the folder
+    of one status to that of the next. `base` is an adapter's base model with its commit, `owner/name@0123…`. `thinking` and
+    `base` are only in the list if they are given, because keys that were made before they existed have to stay the same.
     """
     parts = [model_id, revision, precision, benchmark, version]
-    parts += [f"thinking={thinking}"] if thinking else []
-    parts += [f"base={base}"] if base else []
+    if thinking:
+        parts.append(f"thinking={thinking}")
+    if base:
+        parts.append(f"base={base}")
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
@@ -108,7 +112,7 @@ class EvalRequest(Record):
     benchmark_version: Label
     engine: Name
     model_type: Label
-    shown: Architecture | None = None  # types and sizes of the model's parts, as its configuration shows
+    shown: Architecture | None = None  # the types and sizes of the model's parts that its config.json shows
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     submitted_by: Label  # a pseudonym, see submissions.queue.pseudonyms

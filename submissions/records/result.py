@@ -71,7 +71,7 @@ class ResultConfig(Record):
     model_sha: Sha | None  # the evaluated revision
     model_dtype: Precision | None  # called precision everywhere else; lm-eval's readers expect this name
     model_type: Label | None = None
-    shown: Architecture | None = None  # types and sizes of its parts, as its configuration shows
+    shown: Architecture | None = None  # the types and sizes of its parts that its config.json shows
     organisation: Label | None = None
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
