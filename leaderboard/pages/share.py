@@ -25,7 +25,13 @@ def model_card(view: View, name: str, language: Language = "ko") -> bytes | None
     if profile is None:
         return None
     bars = tuple(_benchmark_bar(standing.ranked, language) for standing in profile.standings)
-    return draw_card(name, bars, verdict(profile, language), language, in_brief(profile, language))
+    return draw_card(
+        title=name,
+        subtitle=verdict(profile, language),
+        remark=in_brief(profile, language),
+        bars=bars,
+        language=language,
+    )
 
 
 def _benchmark_bar(ranked: RankedRow, language: Language) -> Bar:
@@ -40,7 +46,10 @@ def benchmark_card(view: View, name: str, language: Language = "ko") -> bytes:
     language = drawable(language)
     rows = [ranked for ranked in without_superseded_claims(view.boards[name]) if ranked.rank][:MAX_BARS]
     bars = tuple(Bar(_name(ranked, language), ranked.row.score or 0.0, _note(ranked, language)) for ranked in rows)
-    return draw_card(BENCHMARKS[name].card.title, bars, headline_title(BENCHMARKS[name], language), language)
+    benchmark = BENCHMARKS[name]
+    return draw_card(
+        title=benchmark.card.title, subtitle=headline_title(benchmark, language), bars=bars, language=language
+    )
 
 
 def overview_card(view: View, language: Language = "ko") -> bytes:
@@ -51,7 +60,9 @@ def overview_card(view: View, language: Language = "ko") -> bytes:
         Bar(BENCHMARKS[name].card.title, leader.row.score or 0.0, _kind(leader, language))
         for name, leader in leaders.items()
     )
-    return draw_card(text("overview_title", language), bars, text("card_overview", language), language)
+    return draw_card(
+        title=text("overview_title", language), subtitle=text("card_overview", language), bars=bars, language=language
+    )
 
 
 def comparison_card(view: View, listed: str | None, language: Language = "ko") -> bytes:
@@ -73,7 +84,7 @@ def comparison_card(view: View, listed: str | None, language: Language = "ko") -
         if cell and cell.rank:
             bars.append(Bar(_short_name(model.model), cell.row.score or 0.0, _kind(cell, language)))
     title = " vs. ".join(_short_name(model.model) for model in models)
-    return draw_card(title, tuple(bars), BENCHMARKS[name].card.title, language)
+    return draw_card(title=title, subtitle=BENCHMARKS[name].card.title, bars=tuple(bars), language=language)
 
 
 def badge(view: View, name: str, benchmark: str) -> bytes | None:

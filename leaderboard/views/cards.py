@@ -18,6 +18,10 @@ MARGIN = 72
 FIRST_BAR, LAST_BAR = 282, 596  # y of the middle of the first and of the last possible bar
 MAX_BARS = 8
 MAX_DISTANCE = 66  # from one bar to the next, if there are few
+BAR_FONT = 28  # of names and scores
+NAME_WIDTH = 400  # of the names on the left; longer ones are shortened
+MAX_SCORE_WIDTH = 400  # of the scores on the right, which take as much as the longest of them needs
+GAP = 20  # between a name, its bar and its score
 INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"  # REST is the bar up to 100 %
 FONTS = ("NotoSansKR-Regular.otf", "NotoSansCJK-Regular.ttc", "NanumGothic.ttf")  # used if installed
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -39,9 +43,9 @@ def drawable(language: Language) -> Language:
 
 @lru_cache(maxsize=200)
 def draw_card(
-    title: str, bars: tuple[Bar, ...], subtitle: str = "", language: Language = "en", remark: str = ""
+    *, title: str, subtitle: str = "", remark: str = "", bars: tuple[Bar, ...], language: Language = "en"
 ) -> bytes:
-    """Return a PNG of 1200 × 630 pixels with a title, two lines below it and up to MAX_BARS bars."""
+    """Return a PNG of 1200 × 630 pixels with a title, two lines below it and up to MAX_BARS bars, in this order."""
     image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     draw = ImageDraw.Draw(image)
     # The board's mark, an eye, and its name beside it.
@@ -61,26 +65,30 @@ def draw_card(
 
 def _draw_bars(draw: ImageDraw.ImageDraw, bars: Sequence[Bar]) -> None:
     """Draw names on the left, bars from 0 to 100 in the middle, and scores on the right."""
-    left = MARGIN + 420
-    right = WIDTH - MARGIN - 240
+    font = _font(BAR_FONT)
+    scores = [_fitted(f"{bar.score:.1f} {bar.note}".strip(), MAX_SCORE_WIDTH, BAR_FONT) for bar in bars]
+    score_width = max((font.getlength(score) for score in scores), default=0)
+    left = MARGIN + NAME_WIDTH + GAP
+    right = WIDTH - MARGIN - score_width - GAP
     distance = min(MAX_DISTANCE, (LAST_BAR - FIRST_BAR) / max(1, len(bars) - 1))
-    for number, bar in enumerate(bars):
+    for number, (bar, score) in enumerate(zip(bars, scores, strict=True)):
         middle = FIRST_BAR + distance * number
-        draw.text((MARGIN, middle), _fitted(bar.name, 400, 28), INK, _font(28), anchor="lm")
+        draw.text((MARGIN, middle), _fitted(bar.name, NAME_WIDTH, BAR_FONT), INK, font, anchor="lm")
         draw.rectangle((left, middle - 12, right, middle + 12), fill=REST)
         end = left + (right - left) * min(max(bar.score, 0.0), 100.0) / 100
-        draw.rectangle((left, middle - 12, end, middle + 12), fill=ACCENT)
-        draw.text((right + 20, middle), f"{bar.score:.1f} {bar.note}".strip(), INK, _font(28), anchor="lm")
+        if end > left:  # a rectangle without width would be a line of one pixel
+            draw.rectangle((left, middle - 12, end, middle + 12), fill=ACCENT)
+        draw.text((right + GAP, middle), score, INK, font, anchor="lm")
 
 
-def _fitted(text: str, width: int, size: int) -> str:
-    """Return a text in a font size, shortened to a width: "Qwen3-VL-235B…"."""
+def _fitted(line: str, width: int, size: int) -> str:
+    """Return a line in a font size, shortened to a width: "Qwen3-VL-235B…"."""
     font = _font(size)
-    if font.getlength(text) <= width:
-        return text
-    while text and font.getlength(f"{text}…") > width:
-        text = text[:-1]
-    return f"{text}…"
+    if font.getlength(line) <= width:
+        return line
+    while line and font.getlength(f"{line}…") > width:
+        line = line[:-1]
+    return f"{line}…"
 
 
 @cache

@@ -3,6 +3,7 @@
 import html
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -90,25 +91,24 @@ def test_overall_rank_of_reported_scores_says_so() -> None:
 
 
 def test_first_screen_holds_what_the_picture_holds(board: LiveBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[tuple[object, ...]] = []
+    drawn: dict[str, Any] = {}
 
-    def draw(*shown: object) -> bytes:
-        drawn.append(shown)
+    def draw(**shown: Any) -> bytes:
+        drawn.update(shown)
         return b""
 
     monkeypatch.setattr("leaderboard.pages.share.draw_card", draw)
     monkeypatch.setattr("leaderboard.pages.share.drawable", lambda language: language)
     model_card(board.view(), "o/b", "en")
-    (title, bars, sentence, _, remark) = drawn[0]
     page = MODEL.write(board, Location("en", "models/o/b"), "") or ""
     first = re.search(r'<section class="hn-profile".*?</section>', page, re.DOTALL)
-    assert first and str(sentence) in first[0] and str(title) in first[0]
-    assert isinstance(bars, tuple) and len(bars) == 3
-    for bar in bars:
+    assert first and drawn["subtitle"] in first[0] and drawn["title"] in first[0]
+    assert len(drawn["bars"]) == 3
+    for bar in drawn["bars"]:
         assert bar.name in first[0] and f"{bar.score:.1f}" in first[0]
-    for fact in str(remark).replace(": ", " · ").split(" · "):
+    for fact in drawn["remark"].replace(": ", " · ").split(" · "):
         assert fact in html.unescape(first[0])
-    assert f'content="{sentence}"' in page, "search engines and previews show it too"
+    assert f'content="{drawn["subtitle"]}"' in page, "search engines and previews show it too"
 
 
 def test_everything_else_is_folded(board: LiveBoard) -> None:

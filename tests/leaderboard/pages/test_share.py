@@ -4,7 +4,7 @@ import io
 from xml.etree import ElementTree
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops, ImageColor
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
@@ -12,7 +12,7 @@ from leaderboard.data.model_detail import model_page
 from leaderboard.pages.feed import feed, feed_of_request
 from leaderboard.pages.model import model as write_model
 from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card
-from leaderboard.views.cards import Bar, draw_card
+from leaderboard.views.cards import ACCENT, FIRST_BAR, HEIGHT, MARGIN, PAPER, REST, WIDTH, Bar, draw_card
 from leaderboard.views.location import Location
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
@@ -35,12 +35,32 @@ def test_pictures_have_the_size_that_previews_expect(board: LiveBoard) -> None:
     view = board.view()
     pictures = [overview_card(view), model_card(view, "o/alpha-8B"), comparison_card(view, "o/alpha-8B,p/beta,no/such")]
     pictures += [benchmark_card(view, name) for name in BENCHMARKS] + [comparison_card(view, EVIL)]
-    pictures.append(draw_card("가" * 300, (Bar("x" * 300, -5.0), Bar("y", 1e9)), "z" * 300))
+    pictures.append(draw_card(title="가" * 300, subtitle="z" * 300, bars=(Bar("x" * 300, -5.0), Bar("y", 1e9))))
     for picture in pictures:
         assert picture and len(picture) < 300_000
         with Image.open(io.BytesIO(picture)) as image:
             assert (image.format, image.size) == ("PNG", (1200, 630))
     assert model_card(view, "no/such") is None
+
+
+def drawn(*bars: Bar) -> Image.Image:
+    return Image.open(io.BytesIO(draw_card(title="t", bars=bars))).convert("RGB")
+
+
+@pytest.mark.parametrize(
+    "bar", [Bar("a", 87.3, "reported #12–14"), Bar("a", 100.0, "reported #10–114"), Bar("a" * 99, 100.0, "z" * 99)]
+)
+def test_picture_keeps_scores_within_margin(bar: Bar) -> None:
+    picture = drawn(bar)
+    below_title = picture.crop((0, FIRST_BAR - 30, WIDTH, HEIGHT))
+    ink = ImageChops.difference(below_title, Image.new("RGB", below_title.size, PAPER)).getbbox()
+    assert ink and ink[0] >= MARGIN and ink[2] <= WIDTH - MARGIN + 1
+
+
+def test_picture_draws_no_bar_for_score_of_zero() -> None:
+    below_title = drawn(Bar("a", 0.0)).crop((0, FIRST_BAR - 30, WIDTH, HEIGHT))
+    colours = [colour for _, colour in below_title.getcolors(10**6) or ()]
+    assert ImageColor.getrgb(REST) in colours and ImageColor.getrgb(ACCENT) not in colours
 
 
 def test_badge_shows_score_and_rank_and_escapes(board: LiveBoard) -> None:

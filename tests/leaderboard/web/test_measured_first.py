@@ -230,7 +230,7 @@ def test_badge_shows_measured_score_or_says_reported(site: Site) -> None:
 def test_card_shows_measured_score_or_says_reported(site: Site, card: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Bar] = []
 
-    def draw(title: str, bars: tuple[Bar, ...], *_: str) -> bytes:
+    def draw(*, bars: tuple[Bar, ...], **_: str) -> bytes:
         drawn.extend(bars)
         return b"picture"
 
