@@ -1,10 +1,10 @@
 """The public items of the benchmarks, with what each model answered, for the pages /explore/BENCHMARK.
 
-Public items are the sample items of this project (`SAMPLES`). Items of test sets cannot be reached from here; those of
+Public items are the sample items of this project (`SAMPLES`). Items of test sets cannot be reached from here: items and
+pictures are read from `SAMPLES` only, never from the folder of a test set, and answers of runs on samples only. Items of
 revealed quarters of ko-fresh are in `opened.py`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,9 @@ from pathlib import Path
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Item
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.ranking import is_outdated
 from submissions.config.paths import SAMPLES
+from submissions.records.index_rows import BoardRow
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,11 @@ def public_items(benchmark: str) -> tuple[ExploredItem, ...]:
 def explored_items(board: LiveBoard, benchmark: str) -> list[ExploredItem]:
     """Return the public items with the answers of each model's newest sample run, most disputed first."""
     answers: dict[str, list[ModelAnswer]] = {}
-    for model, key in _newest_sample_runs(board, benchmark):
+    for model, key in _newest_sample_runs(board, benchmark).items():
         for item_id, answer in board.public_answers(key).items():
             answers.setdefault(item_id, []).append(ModelAnswer(model, answer.answers, answer.right))
-    items = [replace(item, answers=answers.get(item.item.id, [])) for item in public_items(benchmark)]
-    return sorted(items, key=lambda item: -item.disagreement)
+    items = [replace(explored, answers=answers.get(explored.item.id, [])) for explored in public_items(benchmark)]
+    return sorted(items, key=lambda explored: -explored.disagreement)
 
 
 def public_file(benchmark: str, path: str) -> bytes | None:
@@ -83,10 +85,18 @@ def public_file(benchmark: str, path: str) -> bytes | None:
     return (folder / path).read_bytes()
 
 
-def _newest_sample_runs(board: LiveBoard, benchmark: str) -> Iterable[tuple[str, str]]:
-    """Return the newest sample run of each model: the model's name and the key of the result, newest first."""
-    rows = [r.row for r in board.view().boards[benchmark] if r.row.split == "sample" and r.row.retired is None]
-    newest: dict[str, str] = {}
-    for row in sorted(rows, key=lambda row: -(row.date or 0.0)):
-        newest.setdefault(row.model, row.key)
-    return newest.items()
+def _newest_sample_runs(board: LiveBoard, benchmark: str) -> dict[str, str]:
+    """Return the key of each model's newest sample run, by the name of the model, newest first.
+
+    Runs of an older version of the benchmark are left out: their answers may be to other questions with the same ids, or were
+    scored by another rule.
+    """
+    rows: list[BoardRow] = []
+    for ranked in board.view().boards[benchmark]:
+        row = ranked.row
+        if row.split == "sample" and row.retired is None and not is_outdated(row):
+            rows.append(row)
+    keys: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: row.date or 0.0, reverse=True):
+        keys.setdefault(row.model, row.key)  # the first one of each model is its newest
+    return keys

@@ -80,6 +80,18 @@ def test_answers_to_another_set_stay_private(store: Store, make_request: Make) -
     assert not any(one.answers for one in explored_items(LiveBoard(store), "ko-vqa")), "it is no sample run"
 
 
+def test_explorer_leaves_out_answers_to_older_version(store: Store, make_request: Make) -> None:
+    item = public_items("ko-vqa")[0].item.id
+    for number, (model, version) in enumerate((("a/new", BENCHMARKS["ko-vqa"].version), ("b/old", "0"))):
+        result = evaluated(make_request(model_id=model, benchmark="ko-vqa"), 50.0, number, dataset=SAMPLE)
+        result = result.evolve(versions={"ko-vqa": version})
+        answers = {item: {"answers": ["12"], "right": True}}
+        path = EvalResult.answers_path_of(result.request_key)
+        store.commit({result.path: result.to_bytes(), path: json.dumps(answers).encode()}, store.head(), model)
+    explored = {one.item.id: one for one in explored_items(LiveBoard(store), "ko-vqa")}
+    assert [answer.model for answer in explored[item].answers] == ["a/new"]
+
+
 def test_explorer_module_names_no_other_set() -> None:
     """The explorer reads the samples of the project and published answers, and neither the private store nor test sets."""
     code = (ROOT / "leaderboard/data/explorer.py").read_text(encoding="utf-8")
