@@ -21,7 +21,7 @@ from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._http import parse_ratelimit_headers
 
 from scripts.support.hub.repos import TOKEN, Fault, Hub
-from scripts.support.hub.server import serve
+from scripts.support.hub.server import build, serve
 
 pytestmark = pytest.mark.integration
 
@@ -111,6 +111,26 @@ def test_file_metadata_match_the_hub(api: HfApi) -> None:
     assert lfs.location.startswith("http://localhost:")
     part = httpx2.get(api_url(api, "a.json"), headers=bearer(TOKEN) | {"Range": "bytes=1-1"}, follow_redirects=True)
     assert part.status_code == 206 and part.content == b"}" and part.headers["Content-Range"] == "bytes 1-1/3"
+
+
+@pytest.mark.parametrize(
+    ("requested", "status", "content"),
+    [
+        ("bytes=1-1", 206, b"}"),
+        ("bytes=1-", 206, b"}\n"),
+        ("bytes=-1", 206, b"\n"),
+        ("bytes=1-99", 206, b"}\n"),
+        ("bytes=2-1", 200, b"{}\n"),  # invalid, so ignored
+        ("bytes=-", 200, b"{}\n"),
+        ("lines=1-1", 200, b"{}\n"),
+        ("bytes=3-4", 416, b""),
+        ("bytes=-0", 416, b""),
+    ],
+)
+def test_range_follows_rfc_9110(api: HfApi, requested: str, status: int, content: bytes) -> None:
+    commit(api, {"a.json": b"{}\n"})
+    answer = httpx2.get(api_url(api, "a.json"), headers=bearer(TOKEN) | {"Range": requested}, follow_redirects=True)
+    assert (answer.status_code, answer.content) == (status, content)
 
 
 def api_url(api: HfApi, path: str) -> str:
@@ -219,6 +239,44 @@ def test_list_repo_tree_is_paged(double: Hub, api: HfApi) -> None:
         list(api.list_repo_tree(REPO, revision="nothing", repo_type="dataset"))
 
 
+def test_list_repo_tree_ends_although_pages_hold_nothing(api: HfApi) -> None:
+    commit(api, {"a": b"1"})
+    url: str | None = f"{api.endpoint}/api/datasets/{REPO}/tree/main?limit=0"
+    pages = 0
+    while url and pages < 5:
+        answer = httpx2.get(url, headers=bearer(TOKEN))
+        url = answer.links.get("next", {}).get("url")
+        pages += 1
+    assert pages == 2  # of an entry each: .gitattributes and a
+
+
+@pytest.mark.parametrize("revision", ["refs/pr/1", "feature/x"])
+def test_revision_with_slash_is_read(double: Hub, api: HfApi, tmp_path: Path, revision: str) -> None:
+    oid = commit(api, {"a/b.json": b"{}\n"})
+    folder = "" if revision.startswith("refs/") else "refs/heads/"
+    double.store(REPO).set_ref(f"{folder}{revision}", oid)
+    commit(api, {"a/b.json": b"[]\n"})
+    assert fetched(api, "a/b.json", tmp_path, revision=revision) == b"{}\n"
+    assert api.dataset_info(REPO, revision=revision).sha == oid
+    tree = api.list_repo_tree(REPO, "a", revision=revision, repo_type="dataset", expand=True)
+    assert [one.path for one in tree] == ["a/b.json"]
+    (described,) = api.get_paths_info(REPO, "a/b.json", revision=revision, repo_type="dataset", expand=True)
+    assert isinstance(described, RepoFile) and described.last_commit and described.last_commit.oid == oid
+    assert api.list_repo_commits(REPO, revision=revision, repo_type="dataset")[0].commit_id == oid
+
+
+def test_pull_request_of_model_is_read(tmp_path: Path) -> None:
+    (tmp_path / "hub/o/model").mkdir(parents=True)
+    (tmp_path / "hub/o/model/config.json").write_bytes(b"{}")
+    with serve(build(tmp_path / "hub")) as address:
+        api = HfApi(address, token=False)
+        assert [one.path for one in api.list_repo_tree("o/model", revision="refs/pr/1")] == ["config.json"]
+        found = hf_hub_download(
+            "o/model", "config.json", revision="refs/pr/1", endpoint=address, cache_dir=tmp_path / "c"
+        )
+        assert Path(found).read_bytes() == b"{}"
+
+
 def test_branches_tags_history_and_squash(double: Hub, api: HfApi, clock: Clock) -> None:
     start = double.store(REPO).head()
     oid = commit(api, {"a": b"1"}, commit_description="why")
@@ -305,3 +363,28 @@ def test_double_counts_traffic_and_injects_faults(double: Hub, api: HfApi) -> No
         api.super_squash_history(REPO, repo_type="dataset")
     with pytest.raises(Exception, match=r"Expecting|Unterminated|EOF"):
         api.list_repo_refs(REPO, repo_type="dataset")
+
+
+@pytest.mark.parametrize(
+    ("repo_type", "sdk"), [("model", None), ("dataset", None), ("space", "gradio"), ("space", "static")]
+)
+def test_create_repo_returns_its_address(double: Hub, api: HfApi, repo_type: str, sdk: str | None) -> None:
+    for _ in range(2):  # at the second time it exists already
+        made = api.create_repo("org/made", repo_type=repo_type, space_sdk=sdk, exist_ok=True)
+        assert (made.repo_type, made.repo_id) == (repo_type, "org/made")
+    api.auth_check("org/made", repo_type=repo_type, write=True)
+    with pytest.raises(RepositoryNotFoundError):
+        api.auth_check("org/nothing", repo_type=repo_type)
+
+
+def test_space_keeps_variables_and_runs_its_own_files(double: Hub, api: HfApi) -> None:
+    double.create("spaces/org/made")  # without the API, as tests do
+    api.add_space_variable("org/made", "NAME", "value")
+    assert api.get_space_variables("org/made")["NAME"].value == "value"
+    commit(api, {"app.py": b"print()"})  # to a dataset, which runs nothing
+    assert api.get_space_runtime("org/made").stage == "NO_APP_FILE"
+    api.upload_file(path_or_fileobj=b"print()", path_in_repo="app.py", repo_id="org/made", repo_type="space")
+    assert api.get_space_runtime("org/made").stage == "RUNNING"
+    with pytest.raises(RepositoryNotFoundError):
+        api.get_space_variables("org/nothing")
+    assert "spaces/org/nothing" not in double.spaces

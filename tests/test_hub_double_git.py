@@ -95,6 +95,20 @@ def test_clone_rejects_compressed_request(double: Hub, address: str, tmp_path: P
     assert git("clone", url(address, f"datasets/{REPO}"), tmp_path / "again").returncode == 0
 
 
+def test_failure_of_git_backend_is_no_empty_answer(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "git"
+    program.write_text("#!/bin/sh\necho 'not a git command' >&2\nexit 1\n")
+    program.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+        answer = httpx2.get(
+            f"{address}/datasets/{REPO}/info/refs?service=git-upload-pack", headers={"Authorization": f"Bearer {TOKEN}"}
+        )
+    assert answer.status_code == 500 and "not a git command" in answer.text
+
+
 @VERSIONS
 def test_ls_remote_can_lag(double: Hub, address: str, version: str) -> None:
     newest, before = [commit.id for commit in double.store(REPO).history("main")]

@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from scripts.support.hub.body import Body
 from scripts.support.hub.cas import token_answer
 from scripts.support.hub.jobs import ACCOUNTS
 from scripts.support.hub.lfs import signed
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.roles import error, token_of
 from scripts.support.hub.state import Bucket, BucketFile, HubState, date
 

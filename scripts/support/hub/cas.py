@@ -12,9 +12,9 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from scripts.support.hub.body import Body
 from scripts.support.hub.lfs import refuse_unsigned, signed
 from scripts.support.hub.reading import ranged
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.state import HubState
 from scripts.support.hub.xorbs import FileInfo, Term, chunks_of, files_of
 

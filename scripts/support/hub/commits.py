@@ -15,8 +15,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from scripts.support.hub.bare import BareRepository, MovedError
-from scripts.support.hub.body import Body
 from scripts.support.hub.faults import rate_limit_headers
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.roles import error
 from scripts.support.hub.rules import (
     POINTER_SIZE,
@@ -54,7 +54,7 @@ def folder_of(path: str) -> str:
 
 
 def serve_commits(app: FastAPI, hub: HubState, kind: str) -> None:
-    @app.post(f"/api/{kind}/{{owner}}/{{name}}/preupload/{{revision}}")
+    @app.post(f"/api/{kind}/{{owner}}/{{name}}/preupload/{{revision:path}}")
     def preupload(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
         if denied := hub.refusal(request, repo, write=True):
@@ -83,7 +83,7 @@ def serve_commits(app: FastAPI, hub: HubState, kind: str) -> None:
             answer.append({"path": file["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
         return JSONResponse({"files": answer, "commitOid": head})
 
-    @app.post(f"/api/{kind}/{{owner}}/{{name}}/commit/{{revision}}")
+    @app.post(f"/api/{kind}/{{owner}}/{{name}}/commit/{{revision:path}}")
     def commit(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
         if denied := hub.refusal(request, repo, write=True):

@@ -11,14 +11,17 @@ import subprocess
 from collections.abc import Iterator
 
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import PlainTextResponse
 
-from scripts.support.hub.body import Body
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.state import HubState
 
 UPLOAD, RECEIVE = "git-upload-pack", "git-receive-pack"
 
 
 def serve_git(app: FastAPI, hub: HubState, kind: str) -> None:
+    """Add the routes that git clients use for the repositories of a kind, "datasets" or "spaces"."""
+
     @app.get(f"/{kind}/{{owner}}/{{name}}/info/refs")
     def advertise(request: Request, owner: str, name: str) -> Response:
         repo = hub.name(kind, owner, name)
@@ -26,8 +29,9 @@ def serve_git(app: FastAPI, hub: HubState, kind: str) -> None:
         if denied := hub.refusal(request, repo, write=service == RECEIVE, content=True):
             return denied
         answer = _backend(hub, request, repo, "info/refs", b"")
-        listed = service == UPLOAD and "version=2" not in request.headers.get("Git-Protocol", "")
-        return _with_lag(hub, repo, answer) if listed else answer
+        # Protocol 2 lists refs later, by ls-refs (see `upload`).
+        has_refs = service == UPLOAD and "version=2" not in request.headers.get("Git-Protocol", "")
+        return _with_lag(hub, repo, answer) if has_refs else answer
 
     @app.post(f"/{kind}/{{owner}}/{{name}}/{UPLOAD}")
     def upload(request: Request, owner: str, name: str, body: Body) -> Response:
@@ -37,7 +41,7 @@ def serve_git(app: FastAPI, hub: HubState, kind: str) -> None:
         no_packfile = Response(b"", media_type=f"application/x-{UPLOAD}-result")
         if request.headers.get("Content-Encoding") == "gzip":
             if not hub.accepts_gzip:
-                return no_packfile
+                return no_packfile  # as the Hub answers compressed requests
             body = gzip.decompress(body)
         lines = list(packet_lines(body))
         wants = [line.split()[1].decode() for line in lines if line.startswith(b"want ")]
@@ -46,9 +50,9 @@ def serve_git(app: FastAPI, hub: HubState, kind: str) -> None:
             error_line = f"ERR upload-pack: not our ref {newest}"
             return Response(f"{len(error_line) + 4:04x}{error_line}", media_type=f"application/x-{UPLOAD}-result")
         if wants and not hub.serves_single_objects:
-            kinds = {kind for kind, _, _ in hub.store(repo).stat_objects(wants)}
-            if not kinds <= {"commit", "tag", "missing"}:
-                return no_packfile
+            object_types = {object_type for object_type, _, _ in hub.store(repo).stat_objects(wants)}
+            if not object_types <= {"commit", "tag", "missing"}:
+                return no_packfile  # as the Hub answers a partial clone that asks for a single tree or blob
         answer = _backend(hub, request, repo, UPLOAD, body)
         return _with_lag(hub, repo, answer) if b"command=ls-refs" in [line.strip() for line in lines] else answer
 
@@ -76,6 +80,7 @@ def packet_lines(body: bytes) -> Iterator[bytes]:
 
 
 def _backend(hub: HubState, request: Request, repo: str, path: str, body: bytes) -> Response:
+    """Let `git http-backend`, a CGI program, answer a request. `path` is the part of the address after the repository."""
     limits = {name: getattr(hub.limits, name) for name in ("entries_per_folder", "regular_size", "binary_size")}
     environment = {
         "PATH": os.environ["PATH"],
@@ -85,13 +90,16 @@ def _backend(hub: HubState, request: Request, repo: str, path: str, body: bytes)
         "PATH_INFO": f"/{repo}.git/{path}",
         "QUERY_STRING": request.url.query,
         "REQUEST_METHOD": request.method,
-        "REMOTE_USER": "somebody",
+        "REMOTE_USER": "somebody",  # the backend refuses pushes without a user; who may push was checked before
         "CONTENT_TYPE": request.headers.get("Content-Type", ""),
         "CONTENT_LENGTH": str(len(body)),
+        # The pre-receive hook reads these (`main` in rules.py).
         "HUB_LFS": str(hub.root / "lfs" / repo),
         **{f"HUB_{name.upper()}": "" if value is None else str(value) for name, value in limits.items()},
     }
     answered = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True, check=False)
+    if not answered.stdout:  # also a refusal ends with a status other than 0, but it has an answer
+        return PlainTextResponse(answered.stderr.decode(errors="replace"), 500)
     head, _, content = answered.stdout.partition(b"\r\n\r\n")
     headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
     return Response(content, int(headers.pop("Status", "200").split()[0]), headers)

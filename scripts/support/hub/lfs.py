@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 
-from scripts.support.hub.body import Body
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.roles import error
 from scripts.support.hub.state import HubState
 

@@ -14,8 +14,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from scripts.support.hub.bare import BareRepository, Entry
-from scripts.support.hub.body import Body
 from scripts.support.hub.lfs import signed
+from scripts.support.hub.request_parts import Body, revision_and_path
 from scripts.support.hub.roles import error
 from scripts.support.hub.rules import POINTER_SIZE, Pointer
 from scripts.support.hub.state import HubState, date
@@ -24,11 +24,14 @@ TRUE_VALUES = ("true", "1", "True")
 
 
 def describe_entries(store: BareRepository, commit: str, entries: list[Entry], expand: bool) -> list[dict[str, Any]]:
-    """Return entries as the API does, with size and ID of the object behind an LFS pointer."""
+    """Return entries as the API does, with size and ID of the object behind an LFS pointer.
+
+    With `expand`, each entry has the commit that was read as its last one. The Hub names the one that changed the entry.
+    """
     sizes = store.stat_objects(entry.oid for entry in entries)
     short = [e.oid for e, (_, _, size) in zip(entries, sizes, strict=True) if e.kind == "blob" and size <= POINTER_SIZE]
     contents = dict(zip(short, (content for _, content in store.objects(short)), strict=True))
-    last = store.history(commit, 1)[0]
+    newest = store.history(commit, 1)[0]
     listed = []
     for entry, (_, _, size) in zip(entries, sizes, strict=True):
         kind = "file" if entry.kind == "blob" else "directory"
@@ -41,18 +44,26 @@ def describe_entries(store: BareRepository, commit: str, entries: list[Entry], e
         if pointer := Pointer.parse(contents.get(entry.oid, b"")) if kind == "file" else None:
             item |= {"size": pointer.size, "lfs": {"oid": pointer.oid, "size": pointer.size, "pointerSize": size}}
         if expand:
-            item["lastCommit"] = {"id": last.id, "title": last.message.splitlines()[0], "date": date(last.seconds)}
+            item["lastCommit"] = {
+                "id": newest.id,
+                "title": newest.message.splitlines()[0],
+                "date": date(newest.seconds),
+            }
         listed.append(item)
     return listed
 
 
 def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
+    """Add the routes that read the repositories of a kind, "datasets" or "spaces"."""
+
     def find_commit(request: Request, repo: str, revision: str, content: bool = False) -> tuple[str, Response | None]:
         """Return the commit of a revision, or the refusal of the request."""
         if denied := hub.refusal(request, repo, content=content):
             return "", denied
         commit = hub.store(repo).find(revision)
-        return commit or "", None if commit else error(request, 404, f"Invalid rev id: {revision}", "RevisionNotFound")
+        if commit is None:
+            return "", error(request, 404, f"Invalid rev id: {revision}", "RevisionNotFound")
+        return commit, None
 
     @app.get(f"/api/{kind}/{{owner}}/{{name}}")
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/revision/{{revision:path}}")
@@ -87,9 +98,9 @@ def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
             answer["sdk"] = hub.spaces[repo].sdk if repo in hub.spaces else "gradio"
         return JSONResponse(answer)
 
-    @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}")
-    @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}/{{path:path}}")
-    def tree(request: Request, owner: str, name: str, revision: str, path: str = "") -> Response:
+    @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision_and_path:path}}")
+    def tree(request: Request, owner: str, name: str) -> Response:
+        revision, path = revision_and_path(request, parts_before=5)
         repo = hub.name(kind, owner, name)
         requested = request.query_params
         commit, denied = find_commit(request, repo, revision)
@@ -102,7 +113,7 @@ def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
             return error(request, 404, f"{path} does not exist on {revision!r}", "EntryNotFound")
         expand = requested.get("expand", "") in TRUE_VALUES
         most = hub.limits.tree_page_expanded if expand else hub.limits.tree_page
-        size = min(int(requested.get("limit", most)), most)
+        size = max(1, min(int(requested.get("limit", most)), most))
         start = int(base64.urlsafe_b64decode(requested["cursor"])) if "cursor" in requested else 0
         headers = {}
         if start + size < len(entries):
@@ -110,22 +121,32 @@ def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
             headers["Link"] = f'<{request.url.include_query_params(cursor=cursor)}>; rel="next"'
         return JSONResponse(describe_entries(store, commit, entries[start : start + size], expand), headers=headers)
 
-    @app.post(f"/api/{kind}/{{owner}}/{{name}}/paths-info/{{revision}}")
+    @app.post(f"/api/{kind}/{{owner}}/{{name}}/paths-info/{{revision:path}}")
     def paths_info(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
         commit, denied = find_commit(request, repo, revision)
         if denied:
             return denied
-        requested = json.loads(body) if "json" in request.headers.get("Content-Type", "") else parse_qs(body.decode())
+        if "json" in request.headers.get("Content-Type", ""):
+            fields = json.loads(body)
+            expand = bool(fields.get("expand"))
+        else:
+            fields = parse_qs(body.decode())
+            expand = fields.get("expand", [""])[0] in TRUE_VALUES
         store = hub.store(repo)
-        paths = [path.strip("/") for path in requested["paths"]]
+        paths = [path.strip("/") for path in fields["paths"]]
         objects = zip(paths, store.stat_objects(f"{commit}:{path}" for path in paths), strict=True)
         entries = [Entry(path, object_type, oid) for path, (object_type, oid, _) in objects if object_type != "missing"]
-        expand = str(requested.get("expand", [""])).strip("[]'").lower() in ("true", "1")
         return JSONResponse(describe_entries(store, commit, entries, expand))
 
-    @app.api_route(f"/{kind}/{{owner}}/{{name}}/resolve/{{revision}}/{{path:path}}", methods=["GET", "HEAD"])
-    def resolve(request: Request, owner: str, name: str, revision: str, path: str) -> Response:
+    @app.api_route(f"/{kind}/{{owner}}/{{name}}/resolve/{{revision_and_path:path}}", methods=["GET", "HEAD"])
+    def resolve(request: Request, owner: str, name: str) -> Response:
+        """Redirect to the content of a file: an LFS file by 302 to the storage, another by 307 to the same origin.
+
+        X-Linked-Etag and X-Linked-Size describe the content, because the client asks for them by HEAD and does not follow a
+        redirect to another origin.
+        """
+        revision, path = revision_and_path(request, parts_before=4)
         repo = hub.name(kind, owner, name)
         commit, denied = find_commit(request, repo, revision, content=True)
         if denied:
@@ -163,15 +184,30 @@ def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
 
 
 def ranged(request: Request, content: bytes, headers: dict[str, str]) -> Response:
-    """Return the content, or the part of it that the Range header asks for.
+    """Return the content, or the part of it that the Range header asks for: "bytes=2-5", "bytes=2-" or the last 5 "bytes=-5".
+
+    Other ranges, and those that end before they start, are invalid and so ignored. Those beyond the content are refused.
 
     Source: https://www.rfc-editor.org/rfc/rfc9110#name-range
     """
     requested = re.fullmatch(r"bytes=(\d*)-(\d*)", request.headers.get("Range", ""))
-    if requested is None or requested[0] == "bytes=-":
-        return Response(content, headers=headers, media_type="application/octet-stream")
-    start = int(requested[1]) if requested[1] else max(0, len(content) - int(requested[2]))
-    end = min(int(requested[2]) + 1 if requested[1] and requested[2] else len(content), len(content))
+    whole = Response(content, headers=headers, media_type="application/octet-stream")
+    if requested is None:
+        return whole
+    first, last = requested.groups()
+    if first and last:
+        if int(last) < int(first):
+            return whole
+        start = int(first)
+        end = min(int(last) + 1, len(content))
+    elif first:
+        start = int(first)
+        end = len(content)
+    elif last:
+        start = max(0, len(content) - int(last))
+        end = len(content)
+    else:
+        return whole
     if start >= end:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{len(content)}"})
     range_headers = {**headers, "Content-Range": f"bytes {start}-{end - 1}/{len(content)}"}

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from scripts.support.hub.bare import MovedError
-from scripts.support.hub.body import Body
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.roles import error
 from scripts.support.hub.state import HubState, date
 
@@ -35,7 +35,7 @@ def serve_refs(app: FastAPI, hub: HubState, kind: str) -> None:
         pulls = {"pullRequests": refs_by_folder["refs/pr"]} if request.query_params.get("include_prs") else {}
         return JSONResponse({**answer, **pulls})
 
-    @app.get(f"{api}/commits/{{revision}}")
+    @app.get(f"{api}/commits/{{revision:path}}")
     def commits(request: Request, owner: str, name: str, revision: str) -> Response:
         repo = hub.name(kind, owner, name)
         if denied := hub.refusal(request, repo):

@@ -25,7 +25,7 @@ from scripts.support.hub.reading import serve_reading
 from scripts.support.hub.refs import serve_refs
 from scripts.support.hub.roles import token_of
 from scripts.support.hub.server import build
-from scripts.support.hub.spaces import serve_spaces
+from scripts.support.hub.spaces import serve_creation_and_spaces
 from scripts.support.hub.state import HubState
 
 
@@ -44,7 +44,7 @@ class Hub(HubState):
         serve_storage(self.app, self)
         serve_buckets(self.app, self)
         serve_cas(self.app, self)
-        serve_spaces(self.app, self)
+        serve_creation_and_spaces(self.app, self)
         serve_jobs(self.app, self.jobs, self.pulls, self.runner)
         serve_reading(self.app, self, "spaces")
         self.app.mount("/", build(root))  # models

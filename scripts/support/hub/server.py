@@ -18,6 +18,8 @@ from fastapi import FastAPI, Form, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 from huggingface_hub import ModelCard
 
+from scripts.support.hub.request_parts import revision_and_path
+
 
 def commit_of(repo: str) -> str:
     """Return the newest commit on main."""
@@ -133,23 +135,23 @@ def build(
         tag = {"name": "v1", "ref": "refs/tags/v1", "targetCommit": older_commit_of(repo)}
         return refusal(request, repo) or JSONResponse({"branches": [main], "tags": [tag], "converts": []})
 
-    @app.get("/api/models/{owner}/{name}/commits/{revision}")
+    @app.get("/api/models/{owner}/{name}/commits/{revision:path}")
     def commits(request: Request, owner: str, name: str, revision: str) -> Response:
         repo = f"{owner}/{name}"
         written = {"title": "", "message": "", "authors": [], "date": "2026-01-01T00:00:00.000Z"}
         history = [{"id": commit, **written} for commit in (commit_of(repo), older_commit_of(repo))]
         return refusal(request, repo, revision) or JSONResponse(history)
 
-    @app.get("/api/models/{owner}/{name}/tree/{revision}")
+    @app.get("/api/models/{owner}/{name}/tree/{revision:path}")
     def model_tree(request: Request, owner: str, name: str, revision: str) -> Response:
         return tree(request, f"{owner}/{name}", revision)
 
-    @app.get("/api/datasets/{owner}/{name}/tree/{revision}")
-    @app.get("/api/datasets/{owner}/{name}/tree/{revision}/{path:path}")
-    def dataset_tree(request: Request, owner: str, name: str, revision: str, path: str = "") -> Response:
+    @app.get("/api/datasets/{owner}/{name}/tree/{revision_and_path:path}")
+    def dataset_tree(request: Request, owner: str, name: str) -> Response:
+        revision, path = revision_and_path(request, parts_before=5)
         return tree(request, f"datasets/{owner}/{name}", revision, path)
 
-    @app.post("/api/datasets/{owner}/{name}/paths-info/{revision}")
+    @app.post("/api/datasets/{owner}/{name}/paths-info/{revision:path}")
     def paths_info(
         request: Request, owner: str, name: str, revision: str, paths: Annotated[list[str], Form()]
     ) -> Response:
@@ -157,12 +159,14 @@ def build(
         found = [root / repo / path for path in paths]
         return refusal(request, repo, revision) or JSONResponse([entry(repo, p) for p in found if p.exists()])
 
-    @app.api_route("/datasets/{owner}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
-    def resolve_dataset(request: Request, owner: str, name: str, revision: str, path: str) -> Response:
+    @app.api_route("/datasets/{owner}/{name}/resolve/{revision_and_path:path}", methods=["GET", "HEAD"])
+    def resolve_dataset(request: Request, owner: str, name: str) -> Response:
+        revision, path = revision_and_path(request, parts_before=4)
         return resolve(request, f"datasets/{owner}/{name}", revision, path)
 
-    @app.api_route("/{owner}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
-    def resolve_model(request: Request, owner: str, name: str, revision: str, path: str) -> Response:
+    @app.api_route("/{owner}/{name}/resolve/{revision_and_path:path}", methods=["GET", "HEAD"])
+    def resolve_model(request: Request, owner: str, name: str) -> Response:
+        revision, path = revision_and_path(request, parts_before=3)
         return resolve(request, f"{owner}/{name}", revision, path)
 
     return app

@@ -9,13 +9,17 @@ import json
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from scripts.support.hub.body import Body
 from scripts.support.hub.jobs import ACCOUNTS
+from scripts.support.hub.request_parts import Body
 from scripts.support.hub.roles import error, token_of
 from scripts.support.hub.state import HubState, Space
 
+APP_FILES = {"gradio": "app.py", "docker": "Dockerfile", "static": "index.html"}  # what a Space runs, by SDK
 
-def serve_spaces(app: FastAPI, hub: HubState) -> None:
+
+def serve_creation_and_spaces(app: FastAPI, hub: HubState) -> None:
+    """Add the routes that create repositories of every kind, check access to them, and read and change Spaces."""
+
     @app.post("/api/repos/create")
     def create(request: Request, body: Body) -> Response:
         asked = json.loads(body)
@@ -25,8 +29,8 @@ def serve_spaces(app: FastAPI, hub: HubState) -> None:
         owner = asked["organization"] or account["name"]
         kind = f"{asked.get('type', 'model')}s"
         repo = hub.name(kind, owner, asked["name"])
-        path = asked["name"] if kind == "models" else f"{kind}/{owner}/{asked['name']}"
-        address = f"{request.base_url}{path}"
+        name = f"{owner}/{asked['name']}"
+        address = f"{request.base_url}{name}" if kind == "models" else f"{request.base_url}{kind}/{name}"
         if hub.roles.role(token_of(request), repo) != "write" or owner in hub.foreign:
             return error(
                 request, 403, f'You don\'t have the rights to create a {kind[:-1]} under the namespace "{owner}"'
@@ -40,27 +44,27 @@ def serve_spaces(app: FastAPI, hub: HubState) -> None:
             hub.public.add(repo)
         if kind == "spaces":
             hub.spaces[repo] = Space(asked["sdk"])
-        return JSONResponse({"url": address, "name": f"{owner}/{asked['name']}", "id": "1"})
+        return JSONResponse({"url": address, "name": name, "id": "1"})
 
-    for kind in ("datasets", "spaces"):
+    @app.get("/api/{kind}/{owner}/{name}/auth-check")
+    def check_read_access(request: Request, kind: str, owner: str, name: str) -> Response:
+        return hub.refusal(request, hub.name(kind, owner, name)) or JSONResponse({})
 
-        @app.get(f"/api/{kind}/{{owner}}/{{name}}/auth-check")
-        @app.get(f"/api/{kind}/{{owner}}/{{name}}/auth-check/write")
-        def auth_check(request: Request, owner: str, name: str, kind: str = kind) -> Response:
-            write = request.url.path.endswith("/write")
-            return hub.refusal(request, hub.name(kind, owner, name), write=write) or JSONResponse({})
+    @app.get("/api/{kind}/{owner}/{name}/auth-check/write")
+    def check_write_access(request: Request, kind: str, owner: str, name: str) -> Response:
+        return hub.refusal(request, hub.name(kind, owner, name), write=True) or JSONResponse({})
 
-    def space(request: Request, owner: str, name: str) -> tuple[Space, Response | None]:
-        """Return a Space, or the refusal of a request by somebody who may not change it."""
-        repo = f"spaces/{owner}/{name}"
-        return hub.spaces.get(repo, Space("gradio")), hub.refusal(request, repo, write=True)
+    def space_of(repo: str) -> Space:
+        """Return what is kept of a Space. A test may have made its repository without the API, so without an SDK."""
+        return hub.spaces.setdefault(repo, Space("gradio"))
 
     def listed_or_added(request: Request, owner: str, name: str, body: bytes, *, secret: bool) -> Response:
         """List variables with their values or secrets without, after adding one to them if the request does so."""
-        found, denied = space(request, owner, name)
-        if denied:
+        repo = f"spaces/{owner}/{name}"
+        if denied := hub.refusal(request, repo, write=True):
             return denied
-        values = found.secrets if secret else found.variables
+        space = space_of(repo)
+        values = space.secrets if secret else space.variables
         if request.method == "POST":
             asked = json.loads(body)
             values[asked["key"]] = asked["value"]
@@ -77,7 +81,11 @@ def serve_spaces(app: FastAPI, hub: HubState) -> None:
 
     @app.get("/api/spaces/{owner}/{name}/runtime")
     def runtime(request: Request, owner: str, name: str) -> Response:
-        found, denied = space(request, owner, name)
-        stage = "RUNNING" if hub.commits else "NO_APP_FILE"
+        repo = f"spaces/{owner}/{name}"
+        if denied := hub.refusal(request, repo, write=True):
+            return denied
+        space = space_of(repo)
+        ((object_type, _, _),) = hub.store(repo).stat_objects([f"main:{APP_FILES[space.sdk]}"])
+        stage = "RUNNING" if object_type == "blob" else "NO_APP_FILE"
         hardware = {"current": "cpu-basic", "requested": "cpu-basic"}
-        return denied or JSONResponse({"stage": stage, "sdk": found.sdk, "hardware": hardware})
+        return JSONResponse({"stage": stage, "sdk": space.sdk, "hardware": hardware})

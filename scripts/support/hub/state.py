@@ -142,7 +142,7 @@ class HubState:
         self.buckets: dict[str, Bucket] = {}
         self.spaces: dict[str, Space] = {}
         self.foreign: set[str] = set()  # namespaces in which no token may create anything
-        self.without_plan: set[str] = set()  # namespaces that may not have a Gradio Space
+        self.without_plan: set[str] = set()  # namespaces that may only have static Spaces
         self.cas = Cas()
         self.leaks: list[str] = []  # requests that sent a token to the second origin
         self.runner = Runner()
