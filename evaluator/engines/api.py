@@ -252,7 +252,7 @@ class ApiEngine:
             images, resize = await asyncio.to_thread(
                 image_urls, prompt, self._api.image_links, self._options.max_pixels
             )
-        except (OSError, ValueError):
+        except OSError:
             return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows)
         content = [
             *({"type": "image_url", "image_url": {"url": url}} for url in images),

@@ -169,7 +169,7 @@ class ChatInputs:
             return without_images
         try:
             fitted = [fitted_size(path, self._max_pixels) for path in prompt.images]
-        except (OSError, ValueError):
+        except OSError:
             return without_images  # `encode` finds fewer sizes than images and reports the prompt as broken
         sizes = tuple((width, height) for width, height, _ in fitted)
         visual_tokens = self._visual_tokens(sizes)
@@ -337,7 +337,7 @@ def _load_image(image: SizedImage) -> Any:
     """Return an image at its size, or None if it cannot be read."""
     try:
         return load_image(image.path, image.size)
-    except (OSError, ValueError):
+    except OSError:
         return None
 
 

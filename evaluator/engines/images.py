@@ -8,8 +8,9 @@ JPEG files whose name ends in .png. Local engines use `fitted_size` and `load_im
 import base64
 import io
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,30 +32,29 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PNG_CHUNK = struct.Struct(">I4s")  # length and kind, before the content
 PNG_CHECKSUM = 4  # bytes after the content
 PNG_TAGS = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")  # kinds of chunks that Pillow takes an orientation from
-# Raised by Pillow for some broken files, besides OSError and ValueError.
-BROKEN_ERRORS = (SyntaxError, EOFError, IndexError, TypeError, KeyError, ArithmeticError)
 
 
 def fitted_size(path: Path, max_pixels: int) -> tuple[int, int, float]:
     """Return width and height within the pixel budget, and the scale factor (1.0: not reduced).
 
-    Only the file's header is read. Raises OSError if the image cannot be read, ValueError if opening it is not safe.
+    Only the file's header is read, except of a PNG file with tags after its pixels, which is decoded.
+    Raises OSError if the image cannot be read or has so many pixels that opening it is not safe.
     """
     with _open(path) as image:
         width, height = image.size
-        if _orientation(image) in TURNED and image.format != "TIFF":  # Pillow itself turns TIFF files
+        # Pillow itself turns TIFF files.
+        if _orientation(image) in TURNED and image.format != "TIFF":
             width, height = height, width
     factor = min(1.0, (max_pixels / (width * height)) ** 0.5)
     return max(1, int(width * factor)), max(1, int(height * factor)), factor
 
 
 def load_image(path: Path, size: tuple[int, int] | None = None) -> Image.Image:
-    """Return the image as RGB, scaled to `size` if that is given. Raises the same errors as `fitted_size`."""
+    """Return the image as RGB, scaled to `size` if that is given. Raises OSError as `fitted_size` does."""
     with _open(path) as image:
-        try:
-            rgb = _on_white(ImageOps.exif_transpose(image))
-        except BROKEN_ERRORS as error:
-            raise OSError(f"{type(error).__name__}: {error}") from None
+        image.load()
+        upright = image if _orientation(image) == 1 else ImageOps.exif_transpose(image)
+        rgb = _on_white(upright)
     return rgb if size is None or rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS)
 
 
@@ -88,7 +88,7 @@ def picture_fault(path: Path) -> str:
     """Return why a picture cannot be decoded, or ""."""
     try:
         load_image(path)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         return f"{path.name} is not a readable image: {error}"
     return ""
 
@@ -96,14 +96,14 @@ def picture_fault(path: Path) -> str:
 def changes(path: Path) -> list[str]:
     """Return what is changed in a picture before a model sees it, apart from its size.
 
-    Raises OSError if the file is not a picture.
+    Raises OSError if the header cannot be read. What `picture_fault` accepts is not refused here.
     """
     with _open(path) as image:
         found = {
             "with transparency, shown on white": image.has_transparency_data,
             "with more than 8 bits for each grey value, scaled to 8": image.mode in DEEP_MODES,
             "stored turned, shown upright": _orientation(image) != 1,
-            "with several frames, of which the first is shown": getattr(image, "n_frames", 1) > 1,
+            "with several frames, of which the first is shown": _has_several_frames(image),
         }
     return [change for change, is_needed in found.items() if is_needed]
 
@@ -120,24 +120,35 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def _from_deep_grey(image: Image.Image) -> Image.Image:
-    """Scale grey values of more than 8 bits to 8 bits. Pillow's own conversion would cut them off at white.
-
-    A 16-bit image (mode "I;16…") has a fixed scale. Modes "I" and "F" have none, so the highest value decides: up to 255
-    counts as 8 bits and up to 65,535 as 16 bits; a higher one becomes white. In mode "F", 1 is white if no value is above.
-    """
+    """Scale grey values of more than 8 bits to 8 bits. Pillow's own conversion would cut them off at white."""
     values: Any = np.nan_to_num(np.asarray(image).astype(np.float64))
+    grey = np.clip(np.round(_scaled_to_255(values, image.mode)), 0, 255).astype(np.uint8)
     transparent = image.info.get("transparency")
-    hidden = values == transparent if isinstance(transparent, int) else None
+    if isinstance(transparent, int):
+        grey[values == transparent] = 255
+    return Image.fromarray(grey).convert("RGB")
+
+
+def _scaled_to_255(values: Any, mode: str) -> Any:
+    """Return grey values on a scale on which 255 is white.
+
+    A 16-bit image has a fixed scale. Modes "I" and "F" have none, so the highest value decides:
+
+    mode                 highest value    shown as white
+    "I;16", "I;16B" …    any              65,535
+    "I", "F"             256 to 65,535    65,535
+    "I", "F"             above            the highest value
+    "F"                  up to 1          1, if no value is negative
+    "I", "F"             up to 255        255: these are 8 bits already
+    """
     highest = values.max(initial=0.0)
-    if image.mode.startswith("I;16") or 255 < highest <= 65_535:
-        values = values / 257  # 65,535 becomes 255
-    elif image.mode == "F" and values.min(initial=0.0) >= 0 and highest <= 1:
-        values = values * 255
-    elif highest > 65_535:
-        values = values * (255 / highest)
-    if hidden is not None:
-        values[hidden] = 255
-    return Image.fromarray(np.clip(np.round(values), 0, 255).astype(np.uint8)).convert("RGB")
+    if mode.startswith("I;16") or 255 < highest <= 65_535:
+        return values / 257  # 65,535 becomes 255
+    if highest > 65_535:
+        return values * (255 / highest)
+    if mode == "F" and values.min(initial=0.0) >= 0 and highest <= 1:
+        return values * 255
+    return values
 
 
 def _plain_media_type(path: Path) -> str | None:
@@ -147,7 +158,7 @@ def _plain_media_type(path: Path) -> str | None:
             image.mode in PLAIN_MODES
             and not image.has_transparency_data
             and _orientation(image) == 1
-            and not getattr(image, "is_animated", False)
+            and not _has_several_frames(image)
         )
         return MEDIA_TYPES.get(image.format or "") if is_plain else None
 
@@ -158,11 +169,24 @@ def _as_png(image: Image.Image) -> bytes:
     return content.getvalue()
 
 
+def _has_several_frames(image: Image.Image) -> bool:
+    """Return whether an image has more than one frame.
+
+    For some formats Pillow reads all frames to count them. If one cannot be read, something follows the first.
+    """
+    try:
+        with _as_os_error():
+            return getattr(image, "n_frames", 1) > 1
+    except OSError:
+        return True
+
+
 def _orientation(image: Image.Image) -> int:
     """Return how an image is stored, as an EXIF orientation from 1 to 8. Broken tags count as 1, upright."""
     try:
-        value = _tags(image).get(ORIENTATION, 1)
-    except (*BROKEN_ERRORS, OSError, ValueError):
+        with _as_os_error():
+            value = _tags(image).get(ORIENTATION, 1)
+    except OSError:
         return 1
     return value if value in range(1, 9) else 1
 
@@ -170,8 +194,8 @@ def _orientation(image: Image.Image) -> int:
 def _tags(image: Image.Image) -> Image.Exif:
     """Return the EXIF tags of an image.
 
-    To find tags that follow the pixels of a PNG file, `image.getexif` decodes all pixels. Few files have such tags, so
-    their chunks are searched first, and the general method, which does not decode, is called if there are none.
+    `PngImageFile.getexif` decodes all pixels, to reach tags that follow them. If a file has none there, `getexif` of the
+    base class is called, which needs only the header.
     """
     if image.format == "PNG" and not _has_late_tags(Path(image.filename)):  # type: ignore[attr-defined]
         return Image.Image.getexif(image)
@@ -192,9 +216,26 @@ def _has_late_tags(png: Path) -> bool:
     return False
 
 
-def _open(path: Path) -> Image.Image:
-    """Open an image of an allowed format. Raises OSError if that fails, ValueError if it has too many pixels to be safe."""
+@contextmanager
+def _open(path: Path) -> Iterator[Image.Image]:
+    """Open an image of an allowed format, and close it after the block.
+
+    Raises OSError for all errors of Pillow, in the block too, so all uses of an image belong into the block.
+    """
+    with _as_os_error(), Image.open(path, formats=FORMATS) as image:
+        yield image
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Raise errors of Pillow as OSError, and too little memory as MemoryError.
+
+    For broken files Pillow raises errors of almost any kind: IndexError for a GIF that is cut off, TypeError for a TIFF
+    without a width, struct.error for tags that are cut off. DecompressionBombError is for images with too many pixels.
+    """
     try:
-        return Image.open(path, formats=FORMATS)
-    except Image.DecompressionBombError as error:
-        raise ValueError(str(error)) from None
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error

@@ -3,8 +3,10 @@
 import base64
 import io
 import json
+import random
 import struct
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngImageFile
 
 from evaluator.core.data_types import Prompt
-from evaluator.engines.images import ORIENTATION, fitted_size, image_urls, load_image
+from evaluator.engines.images import ORIENTATION, changes, fitted_size, image_urls, load_image, picture_fault
 from submissions.config.paths import ROOT
 
 SIZE = (60, 40)
@@ -59,8 +61,15 @@ FILES: dict[str, tuple[Image.Image, str, dict[str, object]]] = {
     "16-bit TIFF": (deep("uint16", 65_535, 5000), "TIFF", {}),
     "16-bit big-endian TIFF": (deep(">u2", 65_535, 5000), "TIFF", {}),
     "32-bit TIFF": (deep("int32", 65_535, 5000), "TIFF", {}),
+    "32-bit TIFF with values above 16 bits": (deep("int32", 10**6, 76_000), "TIFF", {}),
+    "32-bit TIFF with values of 8 bits": (deep("int32", 255, 20), "TIFF", {}),
     "float TIFF from 0 to 1": (deep("float32", 1.0, 0.05), "TIFF", {}),
     "float TIFF from 0 to 255": (deep("float32", 255.0, 12.0), "TIFF", {}),
+    "several frames": (
+        palette(0)[0],
+        "GIF",
+        {"transparency": 0, "save_all": True, "append_images": [marked("L", 255, 20)]},
+    ),
     "CMYK JPEG": (marked("RGB", (255, 255, 255), (20, 20, 20)).convert("CMYK"), "JPEG", {"quality": 100}),
     "one bit": (marked("1", 1, 0), "TIFF", {}),
     "plain": (marked("RGB", (255, 255, 255), (20, 20, 20)), "PNG", {}),
@@ -117,17 +126,34 @@ def test_turned_picture_is_upright_everywhere(orientation: int, kind: str, budge
     assert np.array_equal(np.asarray(upright), np.asarray(decoded.convert("RGB")))
 
 
+def insert_tags(png: Path, tags: bytes, before: bytes) -> None:
+    """Insert a chunk of EXIF tags into a PNG file, before the chunk of this kind."""
+    body = b"eXIf" + tags
+    chunk = struct.pack(">I", len(tags)) + body + struct.pack(">I", zlib.crc32(body))
+    content = png.read_bytes()
+    start = content.index(before) - 4  # the length of a chunk is before its kind
+    png.write_bytes(content[:start] + chunk + content[start:])
+
+
 def test_tags_after_pixels_turn_a_png(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[ORIENTATION] = 6
     path = saved(tmp_path, "plain")
     width, height, _ = fitted_size(path, 10**6)
-    body = b"eXIf" + exif.tobytes().removeprefix(b"Exif\0\0")
-    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
-    content = path.read_bytes()
-    end = content.rindex(b"IEND") - 4
-    path.write_bytes(content[:end] + chunk + content[end:])
+    insert_tags(path, exif.tobytes().removeprefix(b"Exif\0\0"), before=b"IEND")
     assert fitted_size(path, 10**6)[:2] == load_image(path).size == (height, width)
+
+
+@pytest.mark.parametrize("tags", [b"II*\0", b"", b"no tags at all", b"II*\0\xff\xff\xff\xff"])
+@pytest.mark.parametrize("before", [b"IDAT", b"IEND"])
+def test_picture_with_broken_tags_is_upright(before: bytes, tags: bytes, tmp_path: Path) -> None:
+    path = saved(tmp_path, "plain")
+    whole = load_image(path)
+    insert_tags(path, tags, before)
+    assert fitted_size(path, 10**6)[:2] == SIZE
+    assert np.array_equal(np.asarray(load_image(path)), np.asarray(whole))
+    assert picture_fault(path) == "" and changes(path) == []
+    assert np.array_equal(np.asarray(sent(path, 10**6)[1]), np.asarray(whole))
 
 
 def test_size_of_png_needs_no_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,6 +176,52 @@ def test_broken_picture_is_an_error_of_the_file(tmp_path: Path) -> None:
         (tmp_path / "broken").write_bytes(whole[:length])
         with pytest.raises(OSError):
             load_image(tmp_path / "broken")
+
+
+@pytest.mark.parametrize("kind", ["GIF", "TIFF", "PNG", "WEBP"])
+def test_picture_cut_off_in_later_frame_is_accepted(kind: str, tmp_path: Path) -> None:
+    """Only the first frame is shown. An import first accepts a picture and then counts what is changed in it."""
+    page = marked("RGB", (255, 255, 255), (20, 20, 20))
+    path = tmp_path / "picture"
+    page.save(path, kind, save_all=True, append_images=[page.rotate(180)])
+    whole = path.read_bytes()
+    assert changes(path) == ["with several frames, of which the first is shown"]
+    for length in range(0, len(whole), max(1, len(whole) // 280)):
+        path.write_bytes(whole[:length])
+        if not picture_fault(path):
+            changes(path)
+
+
+DAMAGED_VERSIONS = 60  # of each file
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """Return a file that was cut off or has some wrong bytes, most of them in its header."""
+    if chance.random() < 0.3:
+        return content[: chance.randrange(len(content))]
+    changed = bytearray(content)
+    for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        length = len(content) if chance.random() < 0.4 else min(len(content), 200)
+        changed[chance.randrange(length)] = chance.randrange(256)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_picture_raises_only_os_errors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10**5)  # a wrong size in a header would take long
+    whole = saved(tmp_path, name).read_bytes()
+    chance = random.Random(name)
+    path = tmp_path / "damaged"
+    for _ in range(DAMAGED_VERSIONS):
+        path.write_bytes(damaged(whole, chance))
+        with suppress(OSError):
+            fitted_size(path, 10**6)
+        with suppress(OSError):
+            load_image(path)
+        if not picture_fault(path):
+            fitted_size(path, 10**6)
+            changes(path)
+            image_urls(Prompt("1", "?", (path,)), False, 10**6)
 
 
 CASES = ROOT / "tests/cases/images"  # files from reports about other tools
