@@ -9,7 +9,9 @@ of them).
 import errno
 import os
 import sys
+from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX
 
+# A name that libseccomp does not know is skipped: an older version does not know new calls. A test finds misspelt names.
 REFUSED = (
     # New namespaces and mounts, in which the process would have every capability.
     "unshare",
@@ -38,6 +40,8 @@ REFUSED = (
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
+    "process_madvise",
+    "pidfd_getfd",
     "kcmp",
     "keyctl",
     "add_key",
@@ -53,6 +57,7 @@ REFUSED = (
     "swapoff",
     "acct",
     "quotactl",
+    "quotactl_fd",
     "syslog",
     "settimeofday",
     "clock_settime",
@@ -68,38 +73,47 @@ REFUSED = (
     "personality",
 )
 NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER
-LAST_INTERNET_FAMILY = 10  # AF_INET6; AF_UNIX and AF_INET are before it
-AF_NETLINK = 16  # with which libraries list the network interfaces, of which the sandbox has none
+# Families of sockets that libraries use: between processes of the sandbox, and AF_NETLINK to list its network interfaces.
+# All others are refused, such as AppleTalk, Bluetooth and vsock.
+ALLOWED_FAMILIES = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
 
 
 def restrict() -> None:
     """Install the filter for this process and its descendants.
 
-    Raises ImportError, OSError or RuntimeError if that is not possible.
+    Raises ImportError if pyseccomp is not installed, RuntimeError if the library libseccomp is not, and OSError if the
+    kernel refuses the filter.
     """
     import pyseccomp
 
     refuse = pyseccomp.ERRNO(errno.EPERM)
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in REFUSED:
-        # Calls that this architecture does not have are negative.
+        # Calls that this architecture does not have, or that libseccomp does not know, are negative.
         if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) >= 0:
             rules.add_rule(refuse, name)
     new_user = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
     rules.add_rule(refuse, "clone", new_user)
     # seccomp cannot read the flags of clone3, which are in memory. ENOSYS makes libraries fall back to clone.
     rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
-    for family in range(LAST_INTERNET_FAMILY + 1, AF_NETLINK):
-        rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.EQ, family))
-    rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.GT, AF_NETLINK))
+    last = max(ALLOWED_FAMILIES)
+    for family in range(last):
+        if family not in ALLOWED_FAMILIES:
+            rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.EQ, family))
+    rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.GT, last))
     rules.load()
 
 
 def main(command: list[str]) -> None:
+    """Install the filter and run a command. Without the filter, end with a message instead."""
     try:
         restrict()
-    except (ImportError, OSError, RuntimeError) as error:
+    except ImportError as error:
+        sys.exit(f"the system call filter cannot be installed: {error}; pip install -r evaluator/requirements.txt")
+    except RuntimeError as error:
         sys.exit(f"the system call filter cannot be installed: {error}; apt-get install libseccomp2")
+    except OSError as error:
+        sys.exit(f"the system call filter cannot be installed: the kernel refuses it: {error}")
     os.execvp(command[0], command)  # noqa: S606 - the command is composed by policy.py
 
 

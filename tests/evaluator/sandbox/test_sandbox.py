@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import pyseccomp
 import pytest
 
 from evaluator.core.data_types import Prompt
@@ -20,9 +21,11 @@ from evaluator.job.command import installation_of
 from evaluator.job.folder import MAX_LINE, Job
 from evaluator.job.process import run_inference
 from evaluator.sandbox import policy as sandbox
+from evaluator.sandbox import system_calls
 from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.environment import USER
 from evaluator.sandbox.policy import MAX_PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
+from evaluator.sandbox.system_calls import REFUSED
 from evaluator.worker.loop import Worker
 from scripts.support.serving import python
 from submissions.config.paths import ROOT
@@ -489,6 +492,13 @@ CALLS = {
     "vsock": ("socket", 40, 1, 0),
     "packets": ("socket", 17, 3, 0),
     "the kernel's crypto": ("socket", 38, 5, 0),
+    "amateur radio": ("socket", 3, 5, 0),
+    "AppleTalk": ("socket", 5, 2, 0),
+    "a family before the first": ("socket", 0, 1, 0),
+    "a family in the upper half of the argument": ("socket", ctypes.c_ulong(2**32 + 17), 3, 0),
+    "a file of another process": ("pidfd_getfd", -1, 0, 0),
+    "advice for another process": ("process_madvise", -1, 0, 0, 0, 0),
+    "quotas": ("quotactl_fd", -1, 0, 0, 0),
     "bpf": ("bpf", 0, buffer, 72),
 }
 for name, (call, *arguments) in CALLS.items():
@@ -517,6 +527,30 @@ with socket.create_server(("127.0.0.1", 0)) as server:
     socket.create_connection(server.getsockname())
 """)
     assert needed.returncode == 0 and {"thread", "process"} <= set(needed.stdout.split()), needed.stderr
+
+
+def test_refused_system_calls_have_known_names() -> None:
+    """A misspelt name would be skipped. -1 is for unknown names; calls of other architectures are below."""
+    architecture = pyseccomp.system_arch()
+    assert [name for name in REFUSED if pyseccomp.resolve_syscall(architecture, name) == -1] == []
+    assert pyseccomp.resolve_syscall(architecture, "umount3") == -1
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (ModuleNotFoundError("No module named 'pyseccomp'"), "pip install"),
+        (RuntimeError("Unable to find libseccomp"), "apt-get install libseccomp2"),
+        (OSError(22, "Invalid argument"), "the kernel refuses it"),
+    ],
+)
+def test_missing_filter_is_reported_with_remedy(error: Exception, remedy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def restrict() -> None:
+        raise error
+
+    monkeypatch.setattr(system_calls, "restrict", restrict)
+    with pytest.raises(SystemExit, match=remedy):
+        system_calls.main(["true"])
 
 
 def test_installation_returns_only_environment_or_file(tmp_path: Path) -> None:
