@@ -6,6 +6,7 @@ Source: docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html, cgrou
 """
 
 import errno
+import logging
 import os
 import signal
 import time
@@ -16,6 +17,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from submissions.config.machine import V2, limit_reached, memory_groups, oom_kills, own_groups
+
+log = logging.getLogger(__name__)
 
 REMOVE_TIMEOUT_SECONDS = 5.0  # for the last process of a group to exit
 # Arguments: `cgroup.procs` files, "--", a command. Joins the groups, then execs the command; exits if it cannot join. If
@@ -35,10 +38,10 @@ class ControlGroup:
 
     folders: tuple[Path, ...]
     version: str  # "v1", "v2" or "none"; stored in results
-    # Without folders: the group that the worker itself is in, if one is visible, and the number of processes that the
-    # kernel had killed in it before the command began.
-    container: tuple[Path, ...] = ()
-    kills_before: int = 0
+    # The groups in which a kill of the kernel means that the command ran out of memory: `folders`, or if there are none,
+    # the group that the worker itself is in, if that is visible.
+    watched: tuple[Path, ...] = ()
+    kills_before: int = 0  # in the watched groups, before the command began
 
     def wrap_command(self, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command in the group."""
@@ -49,7 +52,7 @@ class ControlGroup:
 
         Without a group of its own, any process of the worker's container or service counts.
         """
-        return sum(map(oom_kills, self.folders or self.container)) > self.kills_before
+        return sum(map(oom_kills, self.watched)) > self.kills_before
 
     def has_reached_its_limit(self) -> bool:
         """Return whether the command itself took more than its limit. Without a group of its own that is unknown: False."""
@@ -75,27 +78,34 @@ def control_group(memory: int, processes: int) -> Iterator[ControlGroup]:
 
 
 def _create_group(memory: int, processes: int) -> ControlGroup:
-    """Create a group of version 2, else of version 1. If neither is possible, return one without folders."""
+    """Create a group of version 2 if its controllers are in use here, else of version 1.
+
+    A machine uses each controller in one version only, so the other version is not tried if creating a group fails. Then
+    a group without folders is returned, as in most containers, where the file system of control groups is read-only.
+    """
     name = f"hannun-{os.getpid()}-{uuid4().hex[:12]}"  # as `_remove_orphans` expects it
-    v2_limits = {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes}
-    v1_limits = {"memory": {"memory.limit_in_bytes": memory}, "pids": {"pids.max": processes}}  # by controller
-    folders: list[Path] = []
+    limits: list[tuple[Path, dict[str, int]]] = []  # each folder to create, with its limits
     try:
         if parent := _v2_parent():
-            _remove_orphans(parent)
-            folders = [parent / name]
-            _create_folder(folders[0], v2_limits)
-            return ControlGroup(tuple(folders), "v2")
-        for controller, values in v1_limits.items():
-            _remove_orphans(_v1_group(controller))
-            folders.append(_v1_group(controller) / name)
-            _create_folder(folders[-1], values)
-        return ControlGroup(tuple(folders), "v1")
-    except (OSError, IndexError):
-        for folder in folders:
+            version = "v2"
+            limits = [(parent / name, {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})]
+        else:
+            version = "v1"
+            limits = [
+                (_v1_group("memory") / name, {"memory.limit_in_bytes": memory}),
+                (_v1_group("pids") / name, {"pids.max": processes}),
+            ]
+        for folder, values in limits:
+            _remove_orphans(folder.parent)
+            _create_folder(folder, values)
+    except OSError as error:
+        log.info("no control group can be created: %s", error)
+        for folder, _ in limits:
             _remove(folder)
-        container = tuple(memory_groups()[:1])
-        return ControlGroup((), "none", container, sum(map(oom_kills, container)))
+        own_group = tuple(memory_groups()[:1])
+        return ControlGroup((), "none", watched=own_group, kills_before=sum(map(oom_kills, own_group)))
+    folders = tuple(folder for folder, _ in limits)
+    return ControlGroup(folders, version, watched=folders)
 
 
 def _create_folder(folder: Path, limits: dict[str, int]) -> None:
@@ -122,7 +132,8 @@ def _v2_parent() -> Path | None:
 
     That is usually the parent of this process's group: a group that contains processes cannot have limited children.
     """
-    for folder in own_groups(V2)[:2]:
+    own_and_parent = own_groups(V2)[:2]
+    for folder in own_and_parent:
         with suppress(OSError):
             if {"memory", "pids"} <= set((folder / "cgroup.subtree_control").read_text().split()):
                 return folder
@@ -130,17 +141,27 @@ def _v2_parent() -> Path | None:
 
 
 def _v1_group(controller: str) -> Path:
-    """Return the folder of this process's version 1 group. Raises IndexError if the controller is not mounted."""
-    return own_groups(controller)[0]
+    """Return the folder of this process's version 1 group. Raises FileNotFoundError if the controller is not mounted."""
+    groups = own_groups(controller)
+    if not groups:
+        raise FileNotFoundError(f"the controller {controller} is not mounted")
+    return groups[0]
 
 
 def _remove(folder: Path) -> None:
-    """Kill the processes in a group and remove its folder."""
+    """Kill the processes in a group and remove its folder.
+
+    A group with processes of another PID namespace belongs to a worker in another container, and is left. The kernel lists
+    such a process as 0, for which `os.kill` would end this process's own group of processes.
+    """
     deadline = time.monotonic() + REMOVE_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError):
-            for process in (folder / "cgroup.procs").read_text().split():
-                os.kill(int(process), signal.SIGKILL)
+            processes = [int(line) for line in (folder / "cgroup.procs").read_text().split()]
+            if 0 in processes:
+                return
+            for process in processes:
+                os.kill(process, signal.SIGKILL)
         try:
             folder.rmdir()
             return

@@ -271,6 +271,27 @@ def test_control_group_of_killed_worker_is_removed(_control_groups: None) -> Non
         assert sleeper.wait() == -9 and all(folder.exists() for folder in own_group.folders)
 
 
+def test_control_group_of_worker_in_other_container_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel lists processes of another PID namespace as 0, and a signal to 0 ends the sender's process group."""
+    (tmp_path / "cgroup.subtree_control").write_text("memory pids")
+    others = tmp_path / "hannun-999999999-0123"  # its worker is not visible here
+    others.mkdir()
+    (others / "cgroup.procs").write_text("0\n0\n")
+    killed = list[int]()
+    monkeypatch.setattr("evaluator.sandbox.control_group.own_groups", lambda hierarchy: [tmp_path])
+    monkeypatch.setattr("evaluator.sandbox.control_group.os.kill", lambda process, _: killed.append(process))
+    with control_group(2**30, 100):
+        assert killed == [] and others.exists()
+
+
+def test_missing_control_group_is_logged_with_reason(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("evaluator.sandbox.control_group.own_groups", lambda hierarchy: [])
+    with caplog.at_level("INFO"), control_group(2**30, 100) as group:
+        assert group.version == "none" and "the controller memory is not mounted" in caplog.text
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give each evaluation a separate user")
 def test_new_user_differs_for_each_evaluation(tmp_path: Path) -> None:
     users = []
