@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from PIL import Image
 
 from evaluator.benchmarks.ko_ocrag import INSTRUCTION, KoOCRAG, character_accuracy, split_output, word_accuracy
+from evaluator.benchmarks.scoring.embeddings import embedder
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import EvaluationError
 from evaluator.datasets.import_dataset import import_dataset
@@ -141,6 +142,89 @@ def test_score_raises_if_embedding_server_is_unreachable(monkeypatch: pytest.Mon
     assert error.value.code == "internal_error", (
         "not a failure of the model's server, which another engine would replace"
     )
+
+
+class StrictServer:
+    """Embeds texts as the number of "가" in them, and refuses what is too long for it."""
+
+    def __init__(self, status: int, max_texts: int, max_characters: int, refused_word: str) -> None:
+        self.status = status
+        self.max_texts = max_texts
+        self.max_characters = max_characters
+        self.refused_word = refused_word
+        self.embedded = list[str]()
+
+    def reply(self, body: Any) -> Response:
+        texts: list[str] = body["input"]
+        is_too_much = len(texts) > self.max_texts or max(map(len, texts)) > self.max_characters
+        if is_too_much or any(self.refused_word in text for text in texts):
+            return Response('{"error": {"message": "too long"}}', self.status, media_type="application/json")
+        self.embedded += texts
+        rows = [
+            {"object": "embedding", "index": n, "embedding": [1.0, text.count("가")]} for n, text in enumerate(texts)
+        ]
+        return Response(json.dumps({"object": "list", "model": "m", "data": rows}), media_type="application/json")
+
+
+@pytest.fixture
+def strict_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[StrictServer]:
+    """Serve the strict server that the test's parameter describes."""
+    server = StrictServer(**request.param)
+    app = FastAPI()
+
+    @app.post("/v1/embeddings")
+    async def embed(request: Request) -> Response:
+        return server.reply(await request.json())
+
+    with serve(app) as url:
+        monkeypatch.setenv("HANNUN_EMBEDDINGS", json.dumps({"base_url": f"{url}/v1", "model": "m"}))
+        monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+        monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.001)
+        yield server
+
+
+NOTHING = "no text has this word"
+
+
+@pytest.mark.parametrize(
+    "strict_server",
+    [
+        {"status": status, "max_texts": 32, "max_characters": 1200, "refused_word": NOTHING}
+        for status in (400, 413, 422, 500)
+    ],
+    indirect=True,
+)
+def test_texts_too_long_for_embedding_server_are_cut(strict_server: StrictServer) -> None:
+    """A model could otherwise pause the worker with one long description."""
+    embed = embedder()
+    assert embed
+    texts = [f"{number} 가" for number in range(99)]
+    long = "가" * 9000
+    vectors = embed([*texts, long, "", "짝이 없는 \ud800"])
+    assert sorted(map(len, strict_server.embedded))[-1] == 1000, "4,000 characters are halved twice"
+    assert set(vectors) == {*texts, long, "", "짝이 없는 \ud800"} and not vectors[""].any()
+    assert vectors["5 가"] == pytest.approx([0.5**0.5, 0.5**0.5])
+    assert vectors[long] == pytest.approx([0, 1], abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("strict_server", "code"),
+    [
+        ({"status": 400, "max_texts": 64, "max_characters": 9000, "refused_word": "독"}, "server_failed"),
+        ({"status": 500, "max_texts": 64, "max_characters": 9000, "refused_word": "독"}, "server_failed"),
+        ({"status": 400, "max_texts": 0, "max_characters": 9000, "refused_word": NOTHING}, "internal_error"),
+        ({"status": 500, "max_texts": 0, "max_characters": 9000, "refused_word": NOTHING}, "internal_error"),
+        ({"status": 401, "max_texts": 0, "max_characters": 9000, "refused_word": NOTHING}, "internal_error"),
+    ],
+    indirect=["strict_server"],
+    ids=["one text, 400", "one text, 500", "all texts, 400", "all texts, 500", "the key"],
+)
+def test_refusal_pauses_worker_only_if_server_embeds_nothing(strict_server: StrictServer, code: str) -> None:
+    embed = embedder()
+    assert embed
+    with pytest.raises(EvaluationError, match="the embedding server") as error:
+        embed(["첫째", "둘째는 독"])
+    assert error.value.code == code and error.value.code.is_host_fault == (code == "internal_error")
 
 
 EMBEDDINGS = json.loads((ROOT / "tests/cases/hub/embeddings.json").read_text(encoding="utf-8"))
