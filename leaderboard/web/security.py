@@ -15,6 +15,7 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -34,10 +35,12 @@ BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Grad
 DATA_PATHS = re.compile(
     r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
 )
-# Paths whose content may take long to make: all but those of files and of short answers, as /ko-vqa or
-# /en/models/OWNER/NAME.
-COSTLY_PATHS = re.compile(r"/(en/)?(?!(assets|gradio_api|healthz|readyz|version|robots\.txt|favicon\.ico)\b).*")
-MAX_COSTLY = 4  # of these requests that run at the same time for one network; the others wait
+# First parts of the paths of files and of short answers. All other content may take long to make.
+CHEAP_FOLDERS = ("assets", "gradio_api", "healthz", "readyz", "version", "robots.txt", "favicon.ico")
+MAX_COSTLY = 4  # requests for costly content that run at the same time for one network; the others wait
+# Starlette's patterns of paths end in "$", which also matches before a line break at the end of a path: without a check,
+# "/logout" and a line break would sign a visitor out and pass all checks for "/logout".
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
 SIGN_IN_CALLBACK = "/login/callback"  # Gradio's, where the Hub sends a visitor back to
 PROVIDER_UNREACHABLE = "로그인 서버에 연결할 수 없습니다. 잠시 후 다시 시도하세요.\nThe sign-in server cannot be reached. Try again later.\n"
 EMBED_PREFIX = "/embed/"  # read-only pages that any site may frame
@@ -80,9 +83,12 @@ class SecurityMiddleware:
         """Wrap an application. `address` is the board's public address, if it is known."""
         self._app = app
         self._address = address
-        self._costly_slots: dict[str, Semaphore] = {}  # by network, while it has open requests
         self._calls = RateLimit(CALL_RATE, BURST_RATE)
         self._open_requests = Counter[str]()  # by network, including the streams of open pages
+        # The slots of a network's costly requests. A request takes one before it runs, waits if there is none, and frees it
+        # when its response starts or it ends. They are kept while the network has open requests. Those that wait for a slot
+        # are open too, so slots for which a request waits are never dropped.
+        self._costly_slots: dict[str, Semaphore] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -94,18 +100,12 @@ class SecurityMiddleware:
         if refusal := self._refusal(scope, network):
             return await refusal(scope, receive, response.send)
         self._open_requests[network] += 1
-        body = _Body(receive)
+        body = _Body(receive, response)
         try:
             if slots := self._slots_for(scope, network):
                 await slots.acquire()
                 response.slots = slots
             await self._app(scope, body.receive, response.send)
-        except _BodyTooLong:
-            if not response.started:
-                await PlainTextResponse("the request is too large", 413)(scope, receive, response.send)
-        except TimeoutError:
-            if not response.started:
-                await PlainTextResponse("the request took too long", 408)(scope, receive, response.send)
         except Exception as error:
             answer = None if response.started else _answer_to_failed_sign_in(scope["path"], error)
             if answer is None:
@@ -120,7 +120,7 @@ class SecurityMiddleware:
 
     def _slots_for(self, scope: Scope, network: str) -> Semaphore | None:
         """Return the slots of a network, one of which a costly request takes while it runs, or None for other requests."""
-        if scope["method"] not in READ_METHODS or not COSTLY_PATHS.fullmatch(scope["path"]):
+        if scope["method"] not in READ_METHODS or not is_costly(scope["path"]):
             return None
         return self._costly_slots.setdefault(network, Semaphore(MAX_COSTLY))
 
@@ -130,6 +130,8 @@ class SecurityMiddleware:
         headers = Headers(scope=scope)
         if "host" in headers and not is_host(headers["host"]):
             return PlainTextResponse("the Host header names no host", 400)
+        if CONTROL_CHARACTERS.search(scope["path"]):
+            return PlainTextResponse("the path has control characters", 400)
         # Signing out is a GET request, which a link or an image of another site could make.
         if scope["path"].endswith("/logout") and _is_cross_site(headers, self._address):
             return PlainTextResponse("cross-site requests are not allowed", 403)
@@ -143,6 +145,15 @@ class SecurityMiddleware:
         if self._open_requests[network] >= MAX_OPEN:
             return PlainTextResponse("too many concurrent requests", 429, {"Retry-After": "60"})
         return None
+
+
+def is_costly(path: str) -> bool:
+    """Return whether the content of a path may take long to make.
+
+    /ko-vqa and /en/models/OWNER/NAME are costly, /assets/x.css, /en/assets/x.css and /version are not.
+    """
+    first_part, _, _ = path.removeprefix("/en/").removeprefix("/").partition("/")
+    return first_part not in CHEAP_FOLDERS
 
 
 def _answer_to_failed_sign_in(path: str, error: Exception) -> Response | None:
@@ -169,29 +180,39 @@ def _is_cross_site(headers: Headers, address: str | None) -> bool:
     return not is_same_site(headers, address)
 
 
-class _BodyTooLong(Exception):
-    """The body of a request is longer than MAX_BODY."""
-
-
 class _Body:
     """Limits the size and the arrival time of a request's body, whose Content-Length may be wrong."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, response: "_Response") -> None:
         self._receive = receive
+        self._response = response
         self._received_bytes = 0
         self._is_complete = False
         self._deadline = get_running_loop().time() + BODY_SECONDS
 
     async def receive(self) -> Message:
-        """Return the next message. Raises _BodyTooLong or TimeoutError if the body exceeds a limit."""
-        # After the body, `receive` waits for the end of the connection, which has no deadline.
-        async with timeout_at(None if self._is_complete else self._deadline):
-            message = await self._receive()
+        """Return the next message.
+
+        Raises HTTPException if the body exceeds a limit. FastAPI makes the response from it, while other exceptions become
+        status 400 in routes for which FastAPI reads the body. After the start of the response, the connection is reported
+        as closed instead.
+        """
+        try:
+            # After the body, `receive` waits for the end of the connection, which has no deadline.
+            async with timeout_at(None if self._is_complete else self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            return self._refuse(408, "the request took too long")
         self._is_complete = not message.get("more_body")
         self._received_bytes += len(message.get("body", b""))
         if self._received_bytes > MAX_BODY:
-            raise _BodyTooLong
+            return self._refuse(413, "the request is too large")
         return message
+
+    def _refuse(self, status: int, reason: str) -> Message:
+        if self._response.started:
+            return {"type": "http.disconnect"}
+        raise HTTPException(status, reason)
 
 
 class _Response:

@@ -81,9 +81,10 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
             here = location_of(request, language, "submit")
             try:
                 fields = await request.form(max_files=0, max_fields=MAX_FIELDS)
-            except HTTPException:
+            except HTTPException as error:  # 400, or 413 or 408 from `SecurityMiddleware`
                 line = Line(False, text("form_invalid", language))
-                return Response(submit_page(board, here, sign_in(request, here), lines=[line]), 400, media_type=HTML)
+                html = submit_page(board, here, sign_in(request, here), lines=[line])
+                return Response(html, error.status_code, media_type=HTML)
             values: list[Any] = [fields.get(name) for name in ("revision", "precision", "thinking", "share")]
             form = Submission.parse(fields.get("model"), fields.getlist("benchmarks"), *values)
             submitter = visitors.submitter(_claims(request))
