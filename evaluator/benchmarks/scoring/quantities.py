@@ -35,12 +35,7 @@ class Quantity(NamedTuple):
             return self._is_same_measure(other)
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
-        units = {self.unit, other.unit}
-        if len(units) == 1 or "" in units:
-            return True
-        if units <= _COUNTERS_OF_THINGS and units & _GENERAL_COUNTERS:
-            return True
-        return units <= TIMES or units == AGES or units <= HOUSEHOLDS
+        return _are_interchangeable(self.unit, other.unit)
 
     def in_unit(self, unit: str) -> "Quantity":
         """Return the same length, weight, area or volume in another unit, or the quantity itself if that is not possible."""
@@ -52,11 +47,9 @@ class Quantity(NamedTuple):
 
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same, for example a length, in different units: 12.4 km, 12,400 m."""
-        own = MEASURES.get(self.unit)
-        its = MEASURES.get(other.unit)
-        if own is None or its is None or own.measure != its.measure or self.unit == other.unit:
+        if self.unit == other.unit or not _have_same_measure(self.unit, other.unit):
             return False
-        return self.value * own.factor == other.value * its.factor
+        return self.value * MEASURES[self.unit].factor == other.value * MEASURES[other.unit].factor
 
     def _is_opposite(self, other: "Quantity") -> bool:
         """Return whether one is negative and the other a decrease by as much: -5.2% and 5.2% 감소."""
@@ -212,6 +205,28 @@ _MARKUP = re.compile(r"[*_`$\\]")
 # Numbers of list items, which are not quantities.
 _CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)
 _LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
+
+
+def units_agree(unit: str, other: str) -> bool:
+    """Return whether a quantity in one unit may agree with one in another: in 회 and 건, in km and m, or without a unit."""
+    return _are_interchangeable(unit, other) or _have_same_measure(unit, other)
+
+
+def _are_interchangeable(unit: str, other: str) -> bool:
+    """Return whether equal values in two units are the same quantity: 5회 is 5건, but 5 km is not 5 m."""
+    units = {unit, other}
+    if len(units) == 1 or "" in units:
+        return True
+    if units <= _COUNTERS_OF_THINGS and units & _GENERAL_COUNTERS:
+        return True
+    return units <= TIMES or units == AGES or units <= HOUSEHOLDS
+
+
+def _have_same_measure(unit: str, other: str) -> bool:
+    """Return whether two units measure the same, for example lengths: km and m."""
+    own = MEASURES.get(unit)
+    its = MEASURES.get(other)
+    return own is not None and its is not None and own.measure == its.measure
 
 
 def quantities(text: str) -> list[Quantity]:

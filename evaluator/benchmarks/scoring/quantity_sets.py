@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-from evaluator.benchmarks.scoring.quantities import Quantity, scan
+from evaluator.benchmarks.scoring.quantities import Quantity, scan, units_agree
 
 
 def without(some: Sequence[Quantity], others: Sequence[Quantity]) -> list[Quantity]:
@@ -42,8 +42,8 @@ def has_any(text: str, some: Sequence[Quantity]) -> bool:
 
 
 def has_unit_of(unit: str, others: Sequence[Quantity]) -> bool:
-    """Return whether a unit agrees with that of one of the others. "" agrees with any."""
-    return not unit or any(Quantity(1, unit).agrees(Quantity(1, other.unit)) for other in others)
+    """Return whether one of the others may be given in a unit: 12,400 m for 12.4 km. "" may stand for any unit."""
+    return not unit or any(units_agree(unit, other.unit) for other in others)
 
 
 def is_rounding(quantity: Quantity, others: Sequence[Quantity]) -> bool:
@@ -56,14 +56,19 @@ def is_rounding(quantity: Quantity, others: Sequence[Quantity]) -> bool:
 
 
 def _rounds(rounded: int | Decimal, exact: int | Decimal) -> bool:
-    """Return whether a number that is not zero is another one rounded to its significant digits: 20.5 is 20.4994.
+    """Return whether a number is another one rounded to as many significant digits as it has: 20.5 is 20.4994.
 
-    A half is rounded up, as people do: 13 is 12.5.
+    A half is rounded up, as people do: 13 is 12.5. A number that is rounded to tens, hundreds or more must be right in its
+    first two digits, because its zeros may be exact: 300 is 297, but 20 is not 15. Zero rounds no number.
     """
     if not rounded or not exact:
         return False
-    last_digit = Decimal(1).scaleb(Decimal(exact).adjusted() - digits(rounded) + 1)
-    return (Decimal(exact) / last_digit).to_integral_value(ROUND_HALF_UP) * last_digit == rounded
+    first_place = Decimal(exact).adjusted()  # 20.4994 begins with tens, which are place 1
+    last_place = first_place - digits(rounded) + 1
+    if last_place > 0:
+        last_place = min(last_place, first_place - 1)
+    step = Decimal(1).scaleb(last_place)  # 20.4994 rounded to three digits goes in steps of 0.1
+    return (Decimal(exact) / step).to_integral_value(ROUND_HALF_UP) * step == rounded
 
 
 def digits(value: int | Decimal) -> int:
