@@ -2,65 +2,118 @@
 
 `gives_name("Which country leads?", "Japan", "Japan leads with 12 %, ahead of Italy.")` is true. It is false if the passage
 lists the name among others, denies it, or says another one that contains it (New Mexico for Mexico).
+
+`strict_chart_answers` calls it for questions to InfoChartQA that are answered with a name, `chart_values` for values that
+have words beside the number.
 """
 
 import re
 
-from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, FUNCTION_WORD, clause_about, folded, main_part
-from evaluator.benchmarks.scoring.names import one_form
+from evaluator.benchmarks.scoring.chart_text import (
+    DENIAL_BEFORE,
+    FUNCTION_WORD,
+    clause_about,
+    folded,
+    main_part,
+    stems_of,
+)
+from evaluator.benchmarks.scoring.names import COUNTRIES, one_form
 
 MIN_COMPOUND = 8  # letters of a word that may be written as two: Health care for Healthcare
 MAX_FILLER_WORDS = 20  # beside the answer in its sentence; with more it is only mentioned
-# What is around a name. The texts are in lower case and in the form of `one_form`.
+
+# The value behind a name at the end of a clause: "Germany, at 12.3%".
 _VALUE_OF_NAME = re.compile(r",\s?(?:at\s|with\s|약\s)?[$€£₩]?\d[^,]*$")
-_RUNNER_UP = re.compile(  # after a name: " came in a distant second"
+
+# What is right before or right after a name, in texts that `_stemmed` has returned. "does" is "doe" there.
+_RUNNER_UP = re.compile(  # " came in a distant second"
     r"[^.,;]{0,15}\s(?:is|was|comes?|came|ranks?|ranked|follows?|followed|placed|takes?|took)\b[^.,;]{0,20}\b(?P<place>second|third|next|behind|runner)\b"
 )
+_NOT = r"(?:\s+not\b(?!\s+(?:only|just)\b)|n['’]t\b)"
 _DENIED_AFTER = re.compile(
-    r"[^.,;]{0,40}\s(?:has|have|had) no\b|\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니"
+    rf"""
+      [^.,;]{{0,40}} \s(?:has|have|had)[ ]no\b          # " in 2020 had no growth"
+    | \s* (?:is|are|was|were) {_NOT}                    # " is not", " isn't", but not " is not only"
+    | \s* (?:is|are|was|were) \s+ (?:wrong|incorrect)\b
+    | 이?\s*아니                                        # "이 아니다"
+    """,
+    re.VERBOSE,
 )
-# Next to a name in a list, but not after a year: "Japan, Italy and Spain", "In 2019, Japan".
-_LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
-_LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
-_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")  # Asia-Pacific
-_WORD = re.compile(r"[a-z]{4,}")
-_HAS_WORD = re.compile(r"\w")
-_HAS_LETTER = re.compile(r"[^\W\d]")
-# Right before a name these make another one: New Mexico, South Sudan, Non-smokers.
-_MAKES_ANOTHER = re.compile(
+# The verb of these may be the question's, which denies the name (" does not lead"), or another one (" did not decline").
+_VERB_DENIED_AFTER = re.compile(rf"\s*(?:(?:do|does?|did|has|have|had|can|could|will|would){_NOT}|cannot\b|never\b)")
+_ASKS_FOR_DENIED = re.compile(r"\b(?:not|never|no(?!\.))\b|n['’]t\b|아닌|않|없", re.IGNORECASE)
+_LISTED_BEFORE = re.compile(
+    r"""
+    (?:
+        [;/|·&>]                                        # "Italy; ", "Italy > "
+      | (?<![\d.]) (?!(?:1[89]|20)\d\d,) \d\S*,         # "Italy 12%, ", but not "In 1880, "
+      | \band\b                                         # "Italy and "
+      | 및 | 와                                         # "이탈리아 및 ", "이탈리아와 "
+      | (?<![결효]) (?<!\b성) 과                        # "미국과 ", but not "조사 결과 ", "효과 ", "성과 "
+    )
+    \s*$
+    """,
+    re.VERBOSE,
+)
+_LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")  # " and Spain", "와 한국"
+# The name's own value at the start of a sentence: "With 12%, ", "At about $1,234, ", "With a share of 12%, ".
+_INTRODUCTION = re.compile(r"\W*(?:with|at)\s(?:an?\s\w+\sof\s)?(?:about\s|around\s|only\s)?[$€£₩]?\d\S*,\s*")
+_MAKES_ANOTHER = re.compile(  # New Mexico, South Sudan, Non smokers, Air Canada
     r"\b(?:new|north|south|east|west|northern|southern|eastern|western|central|equatorial|papua|inner|outer|upper|lower|greater|former"
+    r"|american|british|french|air"
     r"|non|self|un|semi|not|dis|ex|somewhat|very|quite|rather|slightly|moderately|extremely|partly|fully)\s$"
 )
+_COMPANY_AFTER = re.compile(
+    r"\s(?:airline|airway|bank|post|railway|steel|tobacco|telecom)\b"
+)  # of a country: Japan Airlines
 # Nouns that a name may be given without: Solar for Solar power.
 _WHAT_IT_IS = {
     "power", "energy", "industry", "sector", "category", "color", "colour", "brand", "platform", "app", "generation", "airline",
     "company", "corporation", "inc", "group", "party",
 }  # fmt: skip
 
+_PERSON = re.compile(r"([A-Z][\w.'’-]*)(?:\s[\w.'’-]+)?\s([A-Z][\w.'’-]*)")  # Elon Musk, Vincent van Gogh
+_HYPHEN = re.compile(r"(?<=[a-z])[-‐‑–](?=[a-z])")  # Asia-Pacific
+_WORD = re.compile(r"[a-z]{4,}")
+_NOT_PLURAL = ("lens", "news")
+_HAS_WORD = re.compile(r"\w")
+_HAS_LETTER = re.compile(r"[^\W\d]")
+
 
 def gives_name(question: str, answer: str, passage: str) -> bool:
     """Return whether a passage gives the answer, rather than mentioning it among many words or in a list."""
     if folded(answer) == folded(passage):
         return True
-    if not re.search(r"\band\b|&", answer):  # else its own "and" would end a clause
-        passage = clause_about(question, passage, _HAS_LETTER)
+    clause = passage
+    if not re.search(r"\band\b|&", answer):  # else the "and" of the answer would end a clause
+        clause = clause_about(question, passage, _HAS_LETTER)
+    without_value = clause
     if not re.search(r"\d", answer):
-        passage = _VALUE_OF_NAME.sub("", passage)  # Germany, at 12.3%
-    names = _forms_of(question, answer, passage)
-    passage = _stemmed(one_form(passage).lower().replace(" & ", " and ").partition(" — ")[0])
-    passage = main_part(passage, _HAS_WORD).strip(" .*()[]\"'")
-    return any(_asserts_name(question, name, passage) for name in names)
+        without_value = _VALUE_OF_NAME.sub("", clause)
+    # Asides are searched before words lose their endings, because "because" would be "becaus". A dash begins an aside too.
+    before_dash = _normal(without_value).partition(" — ")[0]
+    main = _stemmed(main_part(before_dash, _HAS_WORD)).strip(" .*()[]\"'")
+    return any(_asserts_name(question, name, main) for name in _forms_of(question, answer, without_value))
+
+
+def _normal(text: str) -> str:
+    """Return a text in lower case and in the form of `one_form`, with "and" for "&"."""
+    return one_form(text).lower().replace(" & ", " and ")
 
 
 def _forms_of(question: str, answer: str, passage: str) -> list[str]:
-    """Return the forms in which a name may be given: without what it is (Solar for Solar power), a person's last name."""
-    name = _stemmed(one_form(answer).lower().strip().replace(" & ", " and "))
+    """Return the forms in which a passage may give a name: whole, without what it is (Solar for Solar power), a last name.
+
+    The forms are those of `_normal` and `_stemmed`. The passage is as written, because its capital letters tell whether it
+    has another first name.
+    """
+    name = _stemmed(_normal(answer).strip())
     *first, last = name.split() or [""]
     forms = [name]
     if first and last in _WHAT_IT_IS:
         forms.append(" ".join(first))
-    is_person = len(first) in (1, 2) and re.match(r"\W*who\b", question, re.IGNORECASE) and _HAS_LETTER.match(name)
-    if is_person and not _has_first_name(answer.split()[-1], passage):
+    person = _PERSON.fullmatch(answer.strip()) if re.match(r"\W*who\b", question, re.IGNORECASE) else None
+    if person and name not in _COUNTRIES and last not in _WHAT_IT_IS and not _has_first_name(person[2], passage):
         forms.append(last)
     return forms
 
@@ -71,43 +124,74 @@ def _has_first_name(last: str, passage: str) -> bool:
 
 
 def _stemmed(text: str) -> str:
-    """Return a text in lower case without hyphens, in which a noun and its plural are the same: city and cities, box and boxes."""
-    return _WORD.sub(lambda match: _stem(match[0]), _HYPHEN.sub(" ", text))
+    """Return a text in lower case in which a noun and its plural are the same: city and cities, box and boxes, toe and toes."""
+    return _WORD.sub(lambda match: _stem(match[0]), text)
 
 
 def _stem(word: str) -> str:
     """Return a noun without its plural ending: cities → city, boxes → box, but not bus."""
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _NOT_PLURAL:
         word = word[:-1]
+    if len(word) == 3:  # pie, toe: shorter words are not stemmed, so their plurals must not be shorter either
+        return word
     if word.endswith("ie"):
         return f"{word[:-2]}y"
     return word[:-1] if word.endswith(("se", "xe", "che", "she", "ze", "oe")) else word
 
 
-def _asserts_name(question: str, name: str, passage: str) -> bool:
-    """Return whether a passage says that a name is the answer. Both are stemmed and in the form of `one_form`.
+_COUNTRIES = {_stemmed(name) for name in COUNTRIES}
 
-    The last mention of the name decides. It must not be denied, be behind the first, or be one of a list, and the passage is
-    a sentence of at most MAX_FILLER_WORDS other words, or nothing but the name and one word: Apple Inc.
+
+def _asserts_name(question: str, name: str, passage: str) -> bool:
+    """Return whether a passage says that a name is the answer. Both have the forms of `_normal` and `_stemmed`.
+
+    The last mention of the name decides. It must not be denied, be behind the first, be part of another name, or be one of a
+    list. The passage is a sentence of at most MAX_FILLER_WORDS other words, or the name with one word of any kind: Apple Inc.
     """
-    if folded(name) == folded(passage):
+    name = _HYPHEN.sub(" ", name)
+    if folded(name) == folded(_HYPHEN.sub(" ", passage)):
         return True
-    pattern = r"\s(?:the\s)?".join(map(re.escape, name.split()))  # East Asia and (the) Pacific
-    if len(name) >= MIN_COMPOUND and name.isalpha():  # Health care
-        pattern = r"[\s-]?".join(name)
-    matches = list(re.finditer(rf"(?<![a-z0-9.]){pattern}(?![a-z0-9]|[.,]\d)", passage))
-    if not matches:
+    mentions = list(_mention_of(name).finditer(passage))
+    if not mentions:
         return False
-    before = passage[: matches[-1].start()]
-    after = passage[matches[-1].end() :]
-    if DENIAL_BEFORE.search(before) or _DENIED_AFTER.match(after):
+    before = passage[: mentions[-1].start()]
+    after = passage[mentions[-1].end() :]
+    is_another = bool(_MAKES_ANOTHER.search(before)) or (name in _COUNTRIES and bool(_COMPANY_AFTER.match(after)))
+    is_listed = _LISTED_BEFORE.search(before) and not _INTRODUCTION.fullmatch(before)
+    if is_another or is_listed or _LISTED_AFTER.match(after):
         return False
-    if (runner_up := _RUNNER_UP.match(after)) and runner_up["place"] not in question.lower():
-        return False
-    if _MAKES_ANOTHER.search(before):
-        return False
-    if _LISTED_BEFORE.search(before) or _LISTED_AFTER.match(after):
+    if _is_denied(question, before, after) or _is_runner_up(question, after):
         return False
     other_words = len(before.split()) + len(after.split())
     is_sentence = bool(FUNCTION_WORD.search(passage))
     return other_words <= 1 or (other_words <= MAX_FILLER_WORDS and is_sentence)
+
+
+def _mention_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name in a passage. It is not a part of a word, of a number or of a name with a hyphen.
+
+    East Asia and Pacific may be "East Asia and the Pacific", Healthcare may be "health-care", and Guinea is not in
+    "Guinea-Bissau".
+    """
+    pattern = r"(?:\s(?:the\s)?|[-‐‑–])".join(map(re.escape, name.split()))
+    if len(name) >= MIN_COMPOUND and name.isalpha():
+        pattern = r"[\s-]?".join(name)
+    return re.compile(rf"(?<![a-z0-9.])(?<![a-z][-‐‑–]){pattern}(?![a-z0-9]|(?<=[a-z])[-‐‑–][a-z]|[.,]\d)")
+
+
+def _is_denied(question: str, before: str, after: str) -> bool:
+    """Return whether the words around a name deny it: "not Japan", "Japan is not …". "Which is not …?" asks for that."""
+    if DENIAL_BEFORE.search(before):
+        return True
+    if _ASKS_FOR_DENIED.search(question):
+        return False
+    if _DENIED_AFTER.match(after):
+        return True
+    verb = _VERB_DENIED_AFTER.match(after)
+    return verb is not None and not stems_of(question).isdisjoint(stems_of(after[verb.end() :]))
+
+
+def _is_runner_up(question: str, after: str) -> bool:
+    """Return whether the words after a name put it in a place that the question does not ask for: "came in second"."""
+    runner_up = _RUNNER_UP.match(after)
+    return runner_up is not None and runner_up["place"] not in question.lower()

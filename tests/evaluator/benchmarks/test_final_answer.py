@@ -5,6 +5,7 @@ import random
 import pytest
 
 from evaluator.benchmarks.scoring import strict_chart_answers
+from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
@@ -377,6 +378,43 @@ TEXTS = [
     ("North line", "North line\nSouth line", False),
     ("Carelessness", "It is electrical, followed by carelessness.", False),
 ]
+LEADS = "Which country leads?"
+# A question, a name, a passage, and whether the passage gives the name as the answer.
+NAMES = [
+    (LEADS, "Japan", f"Japan, because {'its bar is the longest one of all of these bars ' * 3}", True),
+    (LEADS, "Japan", f"Japan, since {'its bar is the longest one of all of these bars ' * 3}", True),
+    ("Which country led in 1880?", "Japan", "In 1880, Japan led the ranking.", True),
+    (LEADS, "Japan", "With 12%, Japan leads.", True),
+    (LEADS, "Japan", "At about $1,234, Japan leads.", True),
+    (LEADS, "Japan", "Italy with 12%, Japan with 13%", False),
+    ("어느 나라가 가장 많은가?", "일본", "조사 결과 일본이 가장 많다", True),
+    ("어느 나라가 가장 많은가?", "일본", "한국과 일본이 가장 많다", False),
+    (LEADS, "Japan", "Japan isn't the leader.", False),
+    (LEADS, "Japan", "Japan were not the leader.", False),
+    (LEADS, "Japan", "Japan does not lead.", False),
+    (LEADS, "Japan", "Japan doesn’t lead.", False),
+    (LEADS, "Japan", "Japan never leads.", False),
+    (LEADS, "Japan", "Japan is not only the leader, it leads by far.", True),
+    ("Which country grew every year?", "Japan", "Japan did not decline in the whole period.", True),
+    ("Which country is not in the union?", "Japan", "Japan is not in the union.", True),
+    (LEADS, "Guinea", "Guinea-Bissau leads with 12 %.", False),
+    (LEADS, "Samoa", "American Samoa leads with 12 %.", False),
+    (LEADS, "Canada", "Air Canada", False),
+    (LEADS, "Japan", "Japan Airlines", False),
+    ("Which airline leads?", "Delta", "Delta Airlines", True),
+    ("Which region leads?", "Asia-Pacific", "Asia Pacific leads.", True),
+    ("Which group leads?", "Employed", "The self-employed lead.", False),
+    ("Which food leads?", "Pie", "Pies", True),
+    ("Which part leads?", "Toes", "The toe", True),
+    ("Which part leads?", "Toes", "According to it", False),
+    ("Which product leads?", "Lens", "Lenses", True),
+    ("Which topic leads?", "News", "The new one", False),
+    ("Who founded it?", "Elon Musk", "Musk founded it.", True),
+    ("Who founded it?", "Vincent van Gogh", "Gogh", True),
+    ("Who spends most?", "USA", "The federal states pay most.", False),
+    ("Who spends most?", "Federal government", "The local government pays most.", False),
+    ("Who won?", "Democratic Party", "The party won.", False),
+]
 LABELS = ["Japan", "South Korea", "North line", "Facebook", "2020", "27.3", "Online video", "17.3%"]
 
 
@@ -502,6 +540,11 @@ def test_strict_rules_take_linear_time(output: str) -> None:
 )
 def test_chart_match_reads_texts_values_lists_and_letters(kind: int, gold: str, output: str, right: bool) -> None:
     assert strict_chart_answers.strict_match(kind, gold, output) is right
+
+
+@pytest.mark.parametrize(("question", "name", "passage", "right"), NAMES)
+def test_gives_name_of_passage(question: str, name: str, passage: str, right: bool) -> None:
+    assert gives_name(question, name, passage) is right
 
 
 @pytest.mark.parametrize(
