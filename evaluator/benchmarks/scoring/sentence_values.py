@@ -43,7 +43,7 @@ SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|�
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
 _OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
-BRACKETS = re.compile(r"\s*\([^()]*\)")
+BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")  # with the white space before them, which is tried from its start only
 _COMPARED_BRACKETS = re.compile(
     r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주|함께|달리|더불어)|보다|의\s(?:약\s)?[\d.]+\s?%|에\s(?:비|이어))"
 )
