@@ -12,24 +12,63 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
 from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in, with_place_as
-from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
+from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantity_sets import is_among
 from evaluator.benchmarks.scoring.sentence_values import Reference, years_in
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
-from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, superlative
+from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, is_about_another_place, superlative
 
 _MARKED = re.compile(  # "정답: 347건입니다.": group 1 is the rest of the line
-    r"(?<![가-힣A-Za-z])(?:정답|(?:최종 )?답변|답|(?:final )?answer)(?:\W{0,6}?[:：]|은(?=\s))\W*?(?=[\w△▲▼①-⑳(\\$-])([^\n]+)",
-    re.IGNORECASE,
+    r"""
+    (?<![가-힣A-Za-z]) (?:정답|(?:최종[ ])?답변|답|(?:final[ ])?answer)
+    (?: \W{0,6}?[:：] | 은(?=\s) )
+    \W*?                             # left out: "정답: **347건**", "정답: 「아파트」"
+    (?=                              # the first character of an answer
+        [\w(\\$①-⑳-]                # "347건", "(주)한빛", "\boxed{…}", "$5$", "① 아파트", "-5%"
+      | [△▲▽▼]                       # "△5.2%"
+      | [−–—‑](?=[\d.]) | \.(?=\d)   # "−5.2%", ".5%"
+    )
+    ([^\n]+)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-# Says that a question cannot be answered: 알 수 없습니다, 자료에 없음, 미상, not given, no data.
-_UNKNOWN = re.compile(
-    r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
-    r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별|특정|계산)(?:(?:이|은|는)? ?불가|하기(?:는|가)?\s?(?:어렵|힘들|불가))"
-    r"|(?:나타나|나와|적혀|실려|들어|쓰여|그려져)\s?있지\s?않|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
-    r"|답변?(?:을|를)?\s?(?:드리기|하기)?\s?(?:어렵|힘들)|(?:존재하지|싣고 있지|담고 있지)\s?않|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
-    r"|\b(?:does|do|did)(?: not|n't) (?:\w+ )?(?:provide|show|give|contain|include|state|mention|specify|list|report|indicate|say)"
-    r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
-    re.IGNORECASE,
+_WRAPPERS = " *_`\"'“”\t\n"  # characters around an answer
+_UNKNOWN = re.compile(  # says that a question cannot be answered
+    r"""
+    # 알 수 없습니다, 찾을 수가 없음; but not 알 수 없으면, 알 수 없는 것은 아님
+      (?:알|확인할|판단할|구할|계산할|답할|찾을|볼|읽을|특정할|파악할|산출할|구분할) \s?수(?:가|는)?\s?없
+        (?!으면) (?! (?:음|는[ ]것)(?:은|이)[ ]아[니님] )
+    # 모릅니다, 모르겠습니다, 모름; but not 모름지기
+    | 모릅니다 | 모르겠 | 모름(?!지기)
+    # 확인 불가, 파악하기 어렵습니다
+    | (?:확인|파악|판단|산출|식별|특정|계산) (?: (?:이|은|는)?[ ]?불가 | 하기(?:는|가)?\s?(?:어렵|힘들|불가) )
+    # 답하기 어렵습니다, 답변 드리기 힘듭니다
+    | 답변?(?:을|를)?\s?(?:드리기|하기)?\s?(?:어렵|힘들)
+    # 자료에 없음, 표에 2020년이 없습니다, 값 미제공; but not 목표가 없는, 이미지에는 빈칸이 없습니다, 자료가 없는 지역은 안산시
+    | (?: 정보|자료|데이터|이미지|그림|(?<![목대발좌투])표|기록|값 ) (?:가|는|에|에는|에서|이)?
+        (?: [ ] (?!빈칸|누락|오류|결측|문제|예외|변화|차이) \S+ )? [ ]?
+        (?: 없(?!이) (?! 는\s\S+[은는:](?!\S) ) | 미제공 | 미기재 )
+    # 해당 사항 없음
+    | 해당[ ]?(?:사항)?[ ]?없음
+    # 알려지지 않았다, 존재하지 않습니다. 제시되어 있지 않다 is left out: many answers say so before they compute the value
+    | 알려지지[ ]않 | 제시되지[ ]않 | (?:존재하지|싣고[ ]있지|담고[ ]있지)\s?않
+    # 나와 있지 않습니다
+    | (?:나타나|나와|적혀|실려|들어|쓰여|그려져)\s?있지\s?않
+    # 표시되지 않았다, 기재되어 있지 않음, 제공 안 됨; but not 제공 안내
+    | (?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함) (?:되어|돼|되지|하지)?\s?(?:있지\s?)?
+        (?: 않 | 안(?=\s?[되된돼됨하함했나]) )
+    # 미상, 비공개입니다, 불명으로, 비공개 자료이다; but not 미상환액, 의미상, 비공개 기록물, 원인 불명 화재
+    | (?<![가-힣]) (?:미상|불명|미기재|비공개) (?:\s?(?:상태|자료|정보|항목|값))?
+        (?= 입니다|이다|임|이며|이고|이므로|이라|여서|인[ ]|으?로|되|\s?처리 | \s*(?:[^\w\s]|\Z) | [ ]*\n )
+    | 불명확
+    # n/a, unknown, not given, does not show, cannot be determined, no data
+    | \bn/?a\b | \bunknown\b
+    | \bnot[ ](?:available|given|shown|provided|stated|specified|known|listed)
+    | \b(?:does|do|did)(?:[ ]not|n't)[ ](?:\w+[ ])?(?:provide|show|give|contain|include|state|mention|specify|list|report|indicate|say)
+    | \bcan(?:'t|not)[ ](?:be[ ])?(?:determine|known|tell|answer|say)
+    | \binsufficient[ ](?:data|information) | \bno[ ](?:data|information)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # The exact value is not shown, but the answer estimates it.
 _CONCESSION = re.compile(
@@ -43,29 +82,37 @@ _ENDING = re.compile(
 _IS_IN = re.compile(r"에\s?(?:포함|속|해당|위치)\S*(?:\s있\S*)?[\s.!]*$")
 # What a name is, which may be left out: 건설업 for 건설업 분야.
 _ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급|광역시|특별시|특별자치시|특별자치도)$")
-_BOLD = re.compile(r"\*\*(.+?)\*\*")
 _DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도읍면])$")  # of 해남군, which may be called 해남
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_IS_NOT_MEANT = re.compile(r"(?:이|가|은|는|을|를)?\s?(?:아니|아닙|보다|제외|빼고)")  # after a name: 아파트가 아닙니다
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
 _CONCLUDES = re.compile(r"(?:따라서|그러므로|그래서|그러니|즉|결국|결론적으로|종합하면)[,\s]+|∴\s*")
 _YEAR_BEFORE_BRACKET = re.compile(r"((?:19|20)\d\d년)\s?\(([^()]*)\)")  # 2018년(347건)
 _HANGUL = re.compile(r"[가-힣][가-힣\d· ]*")
-_DENIES = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
-_REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
+# Words of an English sentence in which a name is not the answer: "All types except 아파트", but not "no doubt".
+_DENIES = re.compile(
+    r"\b(?:not|never|neither|nor|no(?! doubt|\.)|except|exclud\w*|without|other than|rather than|instead of)\b|n't\b",
+    re.IGNORECASE,
+)
+# What follows a name: its value, or a remark in brackets. Its white space is tried from the start only, as in _STATED_ERROR.
+_REMARK = re.compile(r"(?<!\s)\s*+(?:[(\[]|[,:/–-]\s*(?:약\s*)?\d)")
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
 
-# Around a value.
-_BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
+# Around a value that is only bounded or denied. Of 이상, 이하, 미만 and 초과 right behind it, `Quantity.sense` tells.
+_BOUND_BEFORE = re.compile(r"(?:최대|최소|적어도|많아야)(?:한|로)?\s?(?:약\s?)?$")  # 최대 350건, but not 최대값은 350건
+_BOUND_AFTER = re.compile(  # 350건을 넘는다, 350건이 최대이다, 350건이 아니다
+    r"\s?(?:가량|정도)?(?:이|가|은|는|을|를)?\s?(?:넘|최대|최소|아니|아닙|아님)"
+)
+_BOUND_REACH = 8  # characters before a value in which _BOUND_BEFORE is searched
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")  # of a gold answer: 347건 (±12건)
 _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d년")
 _TWO_DIGITS = re.compile(r"\A\W{0,3}(\d\d)년(?=\W|\Z|입니다|이다)")  # 19년, in quotation marks or not
-_STATED_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")  # of an answer: 347건 ± 10건
+_STATED_ERROR = re.compile(r"(?<!\s)\s*+±\s*[\d,.]+\S*")  # of an answer: 347건 ± 10건
 _NONE = re.compile(r"(?:한\s?\S{1,3}도\s|하나도\s)?없(?:음|습니다|다|어요)")  # for 0곳
-_SHRANK = re.compile(r"감소|줄었|줄어|하락")
-_GREW = re.compile(r"증가|늘었|늘어|상승")
 
 
 class Reading(NamedTuple):
@@ -75,14 +122,29 @@ class Reading(NamedTuple):
     tolerance: Quantity
 
 
+class Part(NamedTuple):
+    """A part of a text, as in `text[start:end]`."""
+
+    start: int
+    end: int
+
+
 def final_text(output: str) -> str:
     """Return what follows the last `정답:` of an output, or the whole output."""
-    output = stated_answer(output)
-    marked = list(_MARKED.finditer(output))
-    text = marked[-1][1] if marked else output
-    if marked and _LIST_MARK.match(text):  # a list stands between the marker and the answer
-        text = output[marked[-1].start(1) :]
-    return text.strip(" *_`.\"'“”\t\n")
+    stated = stated_answer(output)
+    final = _final_part(stated)
+    # A point at the start is kept, because it may be that of .5%.
+    return stated[final.start : final.end].lstrip(_WRAPPERS).rstrip(f"{_WRAPPERS}.")
+
+
+def _final_part(stated: str) -> Part:
+    """Return the part of a stated answer that follows the last `정답:`: the rest of its line, or a list to its end."""
+    marked = list(_MARKED.finditer(stated))
+    if not marked:
+        return Part(0, len(stated))
+    start, end = marked[-1].span(1)
+    is_list = _LIST_MARK.match(marked[-1][1])
+    return Part(start, len(stated) if is_list else end)
 
 
 def hesitates(output: str) -> bool:
@@ -116,67 +178,119 @@ def is_name(gold: str) -> bool:
 def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호).
 
-    It is read in bold, in a sentence in English, in the clause with the question's superlative (`_concludes`), and at
-    the end of the last line (`_ends_with_name`). A list of names or alternatives gives none.
+    It is read in bold (`_is_in_bold`), in a sentence in English, in the clause with the question's superlative
+    (`_concludes`), and at the end of the last line (`_ends_with_name`). A list of names or alternatives gives none.
     """
-    text = _LATEX_TEXT.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
-    bold = set(map(folded, _BOLD.findall(stated_answer(output))))
+    final = final_text(output)
     question = plain(question)
+    text = _LATEX_TEXT.sub(r"\1", _LIST_MARK.sub("", final))
     text = with_place_as(gold, plain(text).strip())
     if EITHER.search(text):
         return False
-    if bold == {folded(gold)} or ("유일" in question and re.search(rf"(?<![가-힣]){re.escape(gold)}만\s", text)):
+    is_only_one = "유일" in question and re.search(rf"(?<![가-힣]){re.escape(gold)}만\s", text)  # 아파트만 늘었습니다
+    if is_only_one or _is_in_bold(question, gold, stated_answer(output)):
         return True
-    if not _DENIES.search(text) and _is_in_english_sentence(gold, text, final_text(output)):
+    if not _DENIES.search(text) and _is_in_english_sentence(gold, text, final):
         return True
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and _LIST_MARK.match(lines[-1]):
         return False  # a list of names
     if _concludes(question, gold, text):
         return True
-    last_line = _LIST_MARK.sub("", lines[-1]).strip(" *_`\"'“”") if lines else ""
+    last_line = _LIST_MARK.sub("", lines[-1]).strip(_WRAPPERS) if lines else ""
     return _ends_with_name(question, gold, last_line.rpartition("→")[2].strip())
 
 
+def _is_in_bold(question: str, gold: str, stated: str) -> bool:
+    """Return whether a name is the only text in bold of the final part of a stated answer, and not denied there.
+
+    Its clause must not be about another place of a ranking: to "가장 적은 유형은?", "가장 많은 유형은 **아파트**이고" gives none.
+    """
+    final = _final_part(stated)
+    # The ** in "정답: **아파트**로" are before the final part, so what counts is where the text in bold ends.
+    bold = [match for match in _BOLD.finditer(stated, 0, final.end) if match.end() > final.start]
+    if {folded(match[1]) for match in bold} != {folded(gold)}:
+        return False
+    # The clause around the last one.
+    before = _CLAUSE_BREAK.split(stated[final.start : bold[-1].start()])[-1]
+    after = _CLAUSE_BREAK.split(stated[bold[-1].end() : final.end])[0]
+    return not _IS_NOT_MEANT.match(after) and not is_about_another_place(question, f"{before}{gold}{after}")
+
+
 def _is_in_english_sentence(gold: str, text: str, final: str) -> bool:
-    """Return whether an English verb is before a name, or the name is all Hangul of an answer: "The type is 아파트"."""
+    """Return whether an English verb is before a name, or the name is all Hangul of an answer: "The type is 아파트".
+
+    `text` is the answer as `plain` returns it, with the place as in the gold answer. `final` is as written, because `plain`
+    writes English units in Hangul: people becomes 명.
+    """
     if re.search(rf"\b(?:is|was|are)\s[\"'*]{{0,3}}{re.escape(gold)}(?![가-힣])", text):
         return True
     return set(map(folded, _HANGUL.findall(final))) == {folded(gold)}
 
 
 def _ends_with_name(question: str, gold: str, line: str) -> bool:
-    """Return whether the answering sentence of a line is a name, or says of words of the question that they are it.
-
-    That sentence is the first one, or the last one if it begins with 따라서 or the like.
-    """
-    first, *others = _SENTENCE_BREAK.split(line)
-    conclusion = _CONCLUDES.match(others[-1]) if others else None
-    sentence = others[-1][conclusion.end() :] if conclusion else _CONCLUDES.sub("", first, count=1)
+    """Return whether the answering sentence of a line is a name, or says of words of the question that they are it."""
+    sentence = _answering_sentence(line)
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
-    if most_or_least:
+    if most_or_least:  # 아파트가 가장 많습니다
         return most_or_least[1] in question
     sentence = _IS_IN.sub("", sentence)
+    given = _given_name(question, gold, sentence)
+    return _is_same_name(question, gold, given) or _is_predicate(question, gold, sentence, given)
+
+
+def _answering_sentence(line: str) -> str:
+    """Return the first sentence of a line, or the last one if it begins with 따라서 or the like, without that word."""
+    first, *others = _SENTENCE_BREAK.split(line)
+    conclusion = _CONCLUDES.match(others[-1]) if others else None
+    return others[-1][conclusion.end() :] if conclusion else _CONCLUDES.sub("", first, count=1)
+
+
+def _given_name(question: str, gold: str, sentence: str) -> str:
+    """Return what a sentence gives as a name, folded, which may have words before it.
+
+    Remarks, the ending and words of the question that say what it is are left out: "도예 강좌입니다 (350명)" gives 도예 if the
+    question asks for a 강좌.
+    """
     words = _REMARK.split(sentence)[0].split()
-    while len(words) > 1 and words[-1][:2] in question and words[-1] not in gold:  # its role: 도예 강좌
+    while len(words) > 1 and _is_in_question(words[-1], question) and words[-1] not in gold:
         words.pop()
-    given = _ENDING.sub("", folded("".join(words)))
+    return _ENDING.sub("", folded("".join(words)))
+
+
+def _is_same_name(question: str, gold: str, given: str) -> bool:
+    """Return whether a given name, which is folded, is the gold answer or a common form of it."""
     wanted = folded(gold)
-    if given == _DISTRICT.sub("", wanted) or (places_in(given) and one_form(given) == one_form(wanted)):
+    if wanted in (given, _ROLE.sub("", given)):  # 건설업, 건설업 분야
         return True
-    bare_gold = folded("".join(word for word in gold.split() if word[:2] not in question))
-    if bare_gold and given == bare_gold:
+    if given == _DISTRICT.sub("", wanted):  # 해남 for 해남군
         return True
-    if wanted in (given, _ROLE.sub("", given)):
+    if places_in(given) and one_form(given) == one_form(wanted):  # 충남 for 충청남도
         return True
+    own_words = [word for word in gold.split() if not _is_in_question(word, question)]
+    return bool(own_words) and given == folded("".join(own_words))  # 도예 for 도예 강좌
+
+
+def _is_predicate(question: str, gold: str, sentence: str, given: str) -> bool:
+    """Return whether a sentence says of words of the question that they are the gold answer: 가장 많은 유형은 아파트입니다.
+
+    `given` is what `_given_name` returns: 가장많은유형은아파트. The words before the name must all be the question's, so that no
+    other name is among them.
+    """
+    wanted = folded(gold)
     if not given.endswith(wanted):
         given = _ROLE.sub("", given)
-    before = given.removesuffix(wanted)
-    if before == given or before[-1] not in "은는":
+    subject = given.removesuffix(wanted)
+    if subject == given or not subject.endswith(("은", "는")):
         return False
     start = sentence.rfind(gold.split()[0])
-    subject = sentence[:start].split() if start >= 0 else sentence.split()[:-1]
-    return all(word[:2] in question for word in subject)  # so that no other name is among them
+    words_before = sentence[:start].split() if start >= 0 else sentence.split()[:-1]
+    return all(_is_in_question(word, question) for word in words_before)
+
+
+def _is_in_question(word: str, question: str) -> bool:
+    """Return whether a question has the first two letters of a word, which leave out the particle: 유형은 for 유형이."""
+    return word[:2] in question
 
 
 def _concludes(question: str, gold: str, text: str) -> bool:
@@ -196,14 +310,23 @@ def _concludes(question: str, gold: str, text: str) -> bool:
 
 def _gives_name(gold: str, clause: str) -> bool:
     """Return whether a name is the subject before a superlative, or the predicate at the end of a clause."""
-    name = rf"(?<![가-힣A-Za-z\d])(?<![과와및·]\s)['\"‘“]?{re.escape(gold)}['\"’”]?(?:\s?{_ROLE.pattern.removesuffix('$')})?"
-    subject = re.compile(
-        rf"{name}(?:\s?\([^()]*\))?(?:이|가|에서|에|만|의\s[가-힣 ]{{1,20}}(?:이|가|은|는))\s([^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s)?(?={PLACE_WORDS})"
-    )
-    predicate = re.compile(
-        rf"(?:은|는|:)\s(?:바로\s)?{name}(?:\s?\([^()]*\)|의\s(?:약\s)?[\d,.]+\S{{0,4}}?)?\s?(?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)?[\s.!]*$"
-    )
-    return bool(subject.search(clause) or predicate.search(clause))
+    role = _ROLE.pattern.removesuffix("$")
+    name = rf"""
+        (?<![가-힣A-Za-z\d]) (?<![과와및·]\s)                     # not in a longer name, nor the last one of several
+        ['"‘“]? {re.escape(gold)} ['"’”]? (?:\s?{role})?
+    """
+    subject = rf"""
+        {name} (?:\s?\([^()]*\))?                                # 중학교(350명)
+        (?: 이|가|에서|에|만 | 의\s[가-힣 ]{{1,20}}(?:이|가|은|는) )   # 중학교가, 중학교의 비율이
+        \s (?: [^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s )?       # 76.2%로
+        (?={PLACE_WORDS})                                        # 가장 높다
+    """
+    predicate = rf"""
+        (?:은|는|:)\s(?:바로\s)? {name}                           # 두 번째는 주거비
+        (?: \s?\([^()]*\) | 의\s(?:약\s)?[\d,.]+\S{{0,4}}? )?    # (350명), 의 35%
+        \s? (?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)? [\s.!]*$
+    """
+    return any(re.search(pattern, clause, re.VERBOSE) for pattern in (subject, predicate))
 
 
 def reading_of(gold: str) -> Reading | None:
@@ -217,16 +340,32 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     value, tolerance = reading
     # A range is written with ~, so that its dash is not read as a minus sign.
     text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _STATED_ERROR.sub("", without_remarks(final_text(output))))
-    if EITHER.search(text) or _BOUND.search(text):
+    if EITHER.search(text):
         return False
     asserted = asserted_quantities(text, Reference(question, quantities(question), [value]))
-    given = [quantity.in_unit(value.unit) for quantity in asserted]
-    is_near = [
-        abs(Decimal(quantity.value) - value.value) <= tolerance.value
-        and Quantity(value.value, quantity.unit).agrees(value)
-        for quantity in given
-    ]
-    return 1 <= len(is_near) <= 2 and all(is_near)
+    if not 1 <= len(asserted) <= 2 or _is_bounded(plain(text), asserted):
+        return False
+    for quantity in asserted:
+        given = quantity.in_unit(value.unit)
+        is_near = abs(Decimal(given.value) - value.value) <= tolerance.value
+        if not is_near or not Quantity(value.value, given.unit).agrees(value):
+            return False
+    return True
+
+
+def _is_bounded(text: str, asserted: Sequence[Quantity]) -> bool:
+    """Return whether a text, which `plain` has returned, only bounds or denies an asserted quantity: 최대 350건, 350건 이상.
+
+    A bound of another quantity is part of the subject: "65세 이상 인구는 350명입니다".
+    """
+    for mention in scan(text):
+        if not is_among(mention.quantity, asserted):
+            continue
+        before = text[max(0, mention.start - _BOUND_REACH) : mention.start]
+        has_bound = mention.quantity.sense not in ("", "+", "-")
+        if has_bound or _BOUND_BEFORE.search(before) or _BOUND_AFTER.match(text, mention.end):
+            return True
+    return False
 
 
 def quantity_f1(question: str, gold: str, output: str) -> float:
@@ -238,7 +377,7 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
     text = _MONTH_NAME.sub(lambda match: f"{1 + MONTHS.index(match[0].lower())}월", final_text(output))
     if _YEAR.fullmatch(gold):
         text = _TWO_DIGITS.sub(rf"{gold[:2]}\1년", text)
-    if ("늘었습니까" in question and _SHRANK.search(text)) or ("줄었습니까" in question and _GREW.search(text)):
+    if _is_opposite_change(question, gold, text):
         return 0.0
     if "달" in question and gold.endswith("개"):
         text = text.replace("개월", "개")
@@ -248,3 +387,15 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
         strict_f1(question, gold, text),
         0.0 if EITHER.search(text) else strict_f1(question, gold, without_remarks(text)),
     )
+
+
+def _is_opposite_change(question: str, gold: str, text: str) -> bool:
+    """Return whether the words beside the gold value say the other direction than the question: 227건 감소 for 늘었습니까.
+
+    `strict_f1` finds this too, unless the text also has a word of the right direction: "227건 감소, 증가 아님".
+    """
+    of_gold = quantities(gold)
+    senses = {quantity.sense for quantity in quantities(text) if is_among(quantity, of_gold)}
+    if "늘었습니까" in question:
+        return senses == {"-"}
+    return "줄었습니까" in question and senses == {"+"}

@@ -8,6 +8,7 @@ from evaluator.benchmarks.scoring import strict_chart_answers
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
+from evaluator.benchmarks.scoring.readings import hesitates, matches_name, matches_reading, quantity_f1, reading_of
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
 
 # A question, its gold answer, an output, and whether that is right.
@@ -499,6 +500,11 @@ def test_strict_rules_take_linear_time(output: str) -> None:
     assert not strict_chart_answers.strict_match(40, GOLD, output)
     assert not strict_chart_answers.strict_match(60, GOLD, output)
     assert not strict_chart_answers.strict_match(202, "D", output)
+    reading = reading_of("347건 (±12건)")
+    assert reading is not None and not matches_reading(QUESTION, reading, output)
+    assert not matches_name("가장 많은 유형은 무엇입니까?", "아파트", output)
+    assert quantity_f1(QUESTION, GOLD, output) < 1
+    assert not hesitates(output)
 
 
 @pytest.mark.parametrize(

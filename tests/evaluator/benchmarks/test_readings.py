@@ -4,6 +4,7 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_fresh import twins_right
+from evaluator.benchmarks.scoring.readings import hesitates, matches_name, quantity_f1
 from evaluator.core.data_types import Answer, Item, Score
 from submissions.config.paths import SAMPLES
 
@@ -118,6 +119,16 @@ def test_name_is_wrong_with_other_names(output: str) -> None:
         (ASKED, "347건 (±12건)", "정답: 최대 350건", False),
         (ASKED, "347건 (±12건)", "정답: 약 340건 또는 350건", False),
         (ASKED, "347건 (±12건)", "<think>350건", False),
+        (ASKED, "347건 (±12건)", "65세 이상 인구의 건수는 약 350건입니다.", True),
+        (ASKED, "347시간 (±12시간)", "초과근무 시간은 약 350시간입니다.", True),
+        (ASKED, "347건 (±12건)", "최대값은 약 350건입니다.", True),
+        (ASKED, "347건 (±12건)", "오류가 아니라 350건입니다.", True),
+        (ASKED, "347건 (±12건)", "350건이 최대입니다.", False),
+        (ASKED, "347건 (±12건)", "350건을 넘습니다.", False),
+        (ASKED, "347건 (±12건)", "적어도 약 350건입니다.", False),
+        (ASKED, "347건 (±12건)", "350건이 아닙니다.", False),
+        (ASKED, "347건 (±12건)", "정답: −347건", False),
+        (ASKED, "-347건 (±12건)", "정답: −347건", True),
         ("다솜구와 별솔구 사이에 몇 명 차이가 납니까?", "86명", "정답: 86명 (다솜구 450명, 별솔구 364명)", True),
         ("모두 몇 곳입니까?", "3곳", "정답: 세 곳", True),
         ("모두 몇 곳입니까?", "3곳", "정답: 네 군데", False),
@@ -128,6 +139,82 @@ def test_name_is_wrong_with_other_names(output: str) -> None:
 )
 def test_score_item_reads_remarks_and_hedges(question: str, gold: str, output: str, *, right: bool) -> None:
     assert em(gold, output, question) == float(right)
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "right"),
+    [
+        ("-5.2%", "정답: −5.2%", True),
+        ("-5.2%", "정답: **–5.2%**", True),
+        ("-5.2%", "정답: ▽5.2%", True),
+        ("5.2%", "정답: −5.2%", False),
+        ("5.2%", "정답: – 5.2%", True),  # a dash and not a sign
+        ("0.5%", "정답: .5%", True),
+        ("0.5%", ".5%", True),
+        ("5%", "정답: .5%", False),
+    ],
+)
+def test_quantity_f1_keeps_sign_and_point_after_marker(gold: str, output: str, *, right: bool) -> None:
+    assert (quantity_f1("증감률은 얼마입니까?", gold, output) == 1.0) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "output", "right"),
+    [
+        ("몇 건 늘었습니까?", "정답: 감소 없이 227건 증가", True),
+        ("몇 건 늘었습니까?", "2020년에 줄었던 건수는 2021년에 227건 늘었습니다.", True),
+        ("몇 건 늘었습니까?", "정답: 227건 감소, 증가 아님", False),
+        ("몇 건 늘었습니까?", "감소했습니다. 227건입니다.", False),
+        ("몇 건 줄었습니까?", "정답: 227건 증가", False),
+    ],
+)
+def test_quantity_f1_reads_direction_of_change(question: str, output: str, *, right: bool) -> None:
+    assert (quantity_f1(question, "227건", output) == 1.0) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "output", "right"),
+    [
+        (NAMED, "막대를 보면 **아파트**가 제일 깁니다. 다른 유형은 그보다 짧습니다.", True),
+        (NAMED, "정답: **아파트**로 조사됨, 뒤를 이어 오피스텔이 있음", True),
+        (NAMED, "**아파트**가 많아 보입니다.\n정답: 단독주택", False),
+        (NAMED, "**아파트**가 아닙니다. 단독주택입니다.", False),
+        (NAMED, "**아파트**보다 오피스텔이 많습니다.", False),
+        ("주택 수가 가장 적은 유형은?", "가장 많은 유형은 **아파트**이고, 가장 적은 유형은 단독주택이다.", False),
+        (NAMED, "The type is 아파트", True),
+        (NAMED, "There is no doubt that it is 아파트", True),
+        (NAMED, "All types except 아파트", False),
+        (NAMED, "I exclude 아파트 here", False),
+    ],
+)
+def test_matches_name_reads_bold_and_english(question: str, output: str, *, right: bool) -> None:
+    assert matches_name(question, "아파트", output) is right
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("정답: 미상", True),
+        ("정답: 비공개입니다.", True),
+        ("2020년 값은 비공개 자료이므로 적을 수 없습니다.", True),
+        ("2020년 값은 미상인 것으로 나옵니다.", True),
+        ("정답: 표시 안 됨", True),
+        ("2020년은 자료에 없는 연도입니다.", True),
+        ("표에 2020년이 없습니다.", True),
+        ("The chart has no data for 2020.", True),
+        ("정답: 미상환액", False),
+        ("의미상 347건입니다.", False),
+        ("정답: 비공개 기록물", False),
+        ("정답: 행방불명", False),
+        ("정답: 자료 제공 안내", False),
+        ("이미지에는 빈칸이 없습니다. 347건", False),
+        ("목표가 없는 지역은 안산시", False),
+        ("자료가 없는 지역은 안산시", False),
+        ("모름지기 347건입니다.", False),
+    ],
+)
+def test_hesitates_finds_words_and_not_parts_of_words(output: str, *, expected: bool) -> None:
+    assert hesitates(output) is expected
 
 
 def test_score_counts_abstentions_apart() -> None:
