@@ -1,6 +1,9 @@
 """Test that each part of `make bench` runs, with the smallest sizes. What it measures is not tested."""
 
+from typing import Any
+
 import pytest
+from starlette.responses import PlainTextResponse
 
 from scripts import (
     bench,
@@ -14,6 +17,7 @@ from scripts import (
     bench_statistics,
     visits,
 )
+from scripts.support.hub.server import serve
 
 SMALL: dict[str, list[tuple[object, dict[str, object]]]] = {
     "scoring": [(bench, {"ROUNDS": 1, "MUTANTS": 200, "END_TO_END": 50})],
@@ -28,6 +32,14 @@ SMALL: dict[str, list[tuple[object, dict[str, object]]]] = {
     "fresh": [(bench_fresh, {"N": 40, "READERS": 3, "BLIND_FIGURES": 60, "OCR_QUESTIONS": 2})],
     "memory": [(bench_memory, {"SEEDS": 1, "PUBLISHED": (("planted", 16),), "EPOCHS": 1, "TRAINED_LAYERS": 1})],
 }
+
+
+def test_rate_rejects_answers_that_are_no_pages() -> None:
+    async def unavailable(scope: Any, receive: Any, send: Any) -> None:
+        await PlainTextResponse("busy", 503)(scope, receive, send)
+
+    with serve(unavailable) as address, pytest.raises(RuntimeError, match="answered 503"):
+        bench_board._rate(address, 2)
 
 
 def test_every_part_has_small_sizes() -> None:
