@@ -4,7 +4,9 @@
 only 7,131건 is asserted. `final_answer` picks the sentences and calls `in_sentence` for each; `asides` and
 `contradictions` use single rules of this module.
 
-Sentences are texts that `plain` has returned. Rules look at the words right before and after a quantity.
+Sentences are texts that `plain` has returned. Rules look at the words right before and after a quantity, so most patterns
+below are matched at the end of a quantity (`…_AFTER`, `…_ENDING`) or searched right before its start (`…_BEFORE`). In their
+examples the quantity is in brackets: [6,904건]에서.
 """
 
 import re
@@ -30,72 +32,238 @@ MAX_MARKERS = 50  # markers, conclusions or clauses of an answer
 MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
 # Characters before a quantity in which the rules look for its operator, a name such as G20, its label, or its subject.
 _OPERATOR_REACH, _NAME_REACH, _LABEL_REACH, SUBJECT_REACH = 8, 4, 12, 20
+_STEM = 2  # letters by which words are compared: 화재 of 화재는
+_MIN_YEAR, _MAX_YEAR = 1900, 2100
+_MAX_LABEL = 1000  # labels of rows are smaller: 제3, 코로나19, 12월
+_MAX_ROWS = 100  # counts of rows are smaller: 4개 항목 중
 
-SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
+SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")  # ends at a line or a mark before white space, not in 3.5
 RANGE_AFTER = re.compile(r"\s?[~∼–-]\s?\d")  # after the 15 of 15~29세
 # What may surround a value in a sentence that has nothing else: "따라서 약 7,131건입니다."
-_FILLER = re.compile(r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=≈≒])*")
+_FILLER = re.compile(
+    r"""
+    (?:
+        따라서 | 즉 | 약 | 총             # 따라서 약 [7,131건]
+      | 입니다 | 이다 | 이며 | 이고       # [7,131건]입니다
+      | 일\ 수(?:도)?\ 있습니다           # [7,131건]일 수도 있습니다
+      | [^\w+*/×÷=≈≒]                     # "[7,131건]." but no operators
+    )*
+    """,
+    re.VERBOSE,
+)
 # Between and after two candidates: 5건 또는 6건, 5건이지만 6건도 가능.
-_OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|거나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
+_OR = re.compile(
+    r"""
+    (?:이)?\s*
+    (?: 또는 | 혹은 | 아니면              # [5건] 또는 약 [6건]
+      | 이나 | 거나                       # [5건]이나 [6건], [5건]이거나 [6건]
+      | or\b                              # [5] or [6]
+    )
+    \s*(?:약\s?)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ALSO_POSSIBLE = re.compile(
+    r"""
+    (?: 일\s?수도 | 도 | 역시 )           # [6건]일 수도 있습니다
+    \s?
+    (?: 가능 | 있 | 될 | 맞 | 정답 )      # [6건]도 가능합니다, [6건] 역시 정답
+    """,
+    re.VERBOSE,
+)
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
-# The word before a quantity, without its particle: 부상자 in "부상자는 약 291,608명".
-SUBJECT = re.compile(r"([가-힣A-Za-z]+?)['\"’”]?(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
+# The word before a quantity, without its particle, in group 1: 부상자 in "부상자는 약 [291,608명]".
+SUBJECT = re.compile(
+    r"""
+    ([가-힣A-Za-z]+?) ['\"’”]?
+    (?: 은 | 는 | 이 | 가 | 의            # 부상자는 [291,608명]
+      | : | 의\ 경우                      # 부상자: [291,608명], 부상자의 경우 [291,608명]
+    )?
+    \s*(?:약|총)?\s*$
+    """,
+    re.VERBOSE,
+)
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
 _OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
-BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")  # with the white space before them, which is tried from its start only
+# 603천 명 (전체의 12%), with the white space before it, which is tried from its start only
+BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")
 _COMPARED_BRACKETS = re.compile(
-    r"\([^()]*\)(?=(?:과|와)\s(?:비교|견주|함께|달리|더불어)|보다|의\s(?:약\s)?[\d.]+\s?%|에\s(?:비|이어))"
+    r"""
+    \([^()]*\)
+    (?=
+        (?:과|와)\s(?:비교|견주|함께|달리|더불어)   # 인천(24.5%)과 함께, 서울(3건)과 비교하면
+      | 보다                                        # 인천(24.5%)보다
+      | 의\s(?:약\s)?[\d.]+\s?%                     # 인천(24.5천 명)의 약 30%
+      | 에\s(?:비|이어)                             # 인천(24.5%)에 비해, 인천(24.5%)에 이어
+    )
+    """,
+    re.VERBOSE,
 )
 # Separate working from the answer, and the answer from a remark or a comparison.
-BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
-_COMPARISON = re.compile(r"(?<=[\d가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
+BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")  # 447건이므로, 합은 …
+_COMPARISON = re.compile(
+    r"""
+    (?<=[\d가-힣%)])
+    (?:
+        (?:으로|로|이며|이고),                              # 972건으로, 전년보다 12건 많습니다
+      | \s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),    # 972건으로 가장 많고, 서울은 …
+    )
+    """,
+    re.VERBOSE,
+)
 _COMPARES = re.compile(
-    r"대비|보다|앞서|앞질|뒤처|뒤지|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도|미치지|미달|못 미"
+    r"""
+    대비 | 보다 | 차이                              # 전년 대비, 전년보다
+    | 앞서 | 앞질 | 뒤처 | 뒤지                     # 서울을 앞섰습니다
+    | 증가 | 감소 | 변화 | 변동                     # 12건 증가했습니다
+    | 넘어 | 넘는 | 돌파 | 육박 | 웃도 | 밑도       # 평균을 웃도는
+    | 미치지 | 미달 | 못\ 미                        # 평균에 못 미칩니다
+    """,
+    re.VERBOSE,
 )
 # What follows an operand or the subject, which are not asserted. The group `compared` matches if the sentence goes on to
 # something else: 6,904건보다, 6,904건에서, 10명 중, 227건 증가한.
 _OPERAND_ENDING = re.compile(
-    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:"
-    r"(?:은|는|이|가|에|의|로)(?![가-힣])|[을를](?![가-힣]|\s?차지)|으로"
-    r"|(?P<compared>(?:와|과)는?\s(?:다른|별개|구분)|에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])"
-    r"|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])"
-    r"|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
-    r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)"
-    r"(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
-    r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
+    r"""
+    (?:\([^()]{0,30}\))? [)\]}.…]* \s?              # [6,904건](2018년)에서
+    (?: 이상 | 이하 | 미만 | 초과 | 년 | 년도 | 도 )?
+    (?:
+        (?:은|는|이|가|에|의|로) (?![가-힣])        # [6,904건]은 2018년의 값입니다
+      | [을를] (?![가-힣]|\s?차지)                  # [227건]을 더하면, but not [12%]를 차지합니다
+      | 으로                                        # [6,904건]으로
+      | (?P<compared>
+            (?:와|과)는?\s(?:다른|별개|구분)        # [6,904건]과는 다른
+          | 에서 | 보다 | 대비 | 부터 | 까지        # [6,904건]에서, [6,904건]보다
+          | [가-힣]{0,2}당 (?![가-힣])              # [1명]당
+          | (?:이)?므로 | 이라서                    # [6,904건]이므로
+          | 인 (?=\s)                               # [6,904건]인 2018년
+          | (?:을|를)?\s? (?:포함|제외) (?=[\s하])  # [20건]을 제외하면
+          | [가-힣·\s]{0,8} (?:중|가운데) (?:에서|에)? (?![가-힣]|\s?하나)   # [10명] 중
+          | (?:이|가|만큼|이나)? \s?                # [227건]이 증가한 7,131건, [227건]만큼 늘어난 7,131건
+            (?: 증가 | 감소 | 상승 | 하락 | 늘어 | 줄어 | 오르 | 내리 | 늘 | 줄 | 오 | 내 )
+            (?: 한 | 하여 | 해 | 해서 | 난 | 나 | 든 | 들어 | 른 | 린 | 은 )
+            \s (?=[^.]*\d)
+          | \s (?:대비|이상|이하|이후|이전) (?:인)? (?![가-힣])              # [2018년] 이후
+        )
+    )
+    """,
+    re.VERBOSE,
 )
-EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without one of these, = only repeats a value
-_OPERATOR_AFTER = re.compile(  # but not the / of 4.2권/명
-    r"(?:\s?\([^()\n]{1,20}\))?[)\]}]*\s*(?:[-−–+*×÷=<>≈→](?!\s*$)|/(?=\s*[\d(])|(?:times|div)\b)"
+EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # 525 - 447; without one of these, = only repeats a value
+_OPERATOR_AFTER = re.compile(
+    r"""
+    (?:\s?\([^()\n]{1,20}\))? [)\]}]* \s*           # [525](건) - 447
+    (?:
+        [-−–+*×÷=<>≈→] (?!\s*$)                     # [525] - 447, but not a dash at the end
+      | / (?=\s*[\d(])                              # [525] / 447, but not [4.2권]/명
+      | (?:times|div)\b                             # [525] times 447, of LaTeX
+    )
+    """,
+    re.VERBOSE,
 )
-_OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")
+_OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")  # 525 - ([447]
 _JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")  # after the first operand: 525개와 447개의 차이
 _ARITHMETIC = re.compile(
-    r"보다|차이|차는|차가|의 차|의 합|합은|합계|합하|더하|더한|빼|뺀|비교|평균|비율|곱하|나누|중\s(?!하나).*\d"
+    r"""
+    보다 | 차이 | 차는 | 차가 | 의\ 차 | 비교       # 525개와 447개의 차이
+    | 의\ 합 | 합은 | 합계 | 합하 | 더하 | 더한     # 525개와 447개의 합은
+    | 빼 | 뺀 | 곱하 | 나누
+    | 평균 | 비율
+    | 중\s(?!하나).*\d                              # 525개와 447개 중 525개, but not 중 하나
+    """,
+    re.VERBOSE,
 )
-_CLAUSE_ENDING = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
-ASKS_TO_COMPARE = re.compile(r"보다|차이|차는|합하|합은|합이|더하|비교|곱하|나누|대비|증감|변화|각각")
+_CLAUSE_ENDING = re.compile(
+    r"""
+    \s?
+    (?: (,)                                         # [5건], 합계는
+      | (?:이|였|이었)?고(?![가-힣])                # [5건]이고 합계는
+      | (?:이)?며(?![가-힣])                        # [5건]이며 합계는
+      | 인데 | 이지만 | 지만                        # [5건]이지만 합계는
+    )
+    """,
+    re.VERBOSE,
+)
+ASKS_TO_COMPARE = re.compile(
+    r"""
+    보다 | 비교 | 대비                              # 2018년보다 얼마나
+    | 차이 | 차는 | 증감 | 변화                     # 두 값의 차이는
+    | 합하 | 합은 | 합이 | 더하 | 곱하 | 나누       # 두 값을 합하면
+    | 각각                                          # 남녀는 각각 몇 명
+    """,
+    re.VERBOSE,
+)
 # The white space after a clause: …672건이며, 부주의는…
 _CLAUSE_BREAK = re.compile(
-    r"(?<=데)\s비해\s|(?<=반면)(?:에)?,?\s|(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)"
-    r"|(?<=지만)(?:,\s|\s)|(?<=다가)(?:,\s|\s)|(?<=는데)(?:,\s|\s)"
+    r"""
+    (?<=데)\s비해\s                                 # 672건인 데 비해 부주의는
+    | (?<=반면)(?:에)?,?\s                          # 672건인 반면 부주의는
+    | (?<=며)(?:,\s|\s)                             # 672건이며, 부주의는
+    | (?<=[이하했었였았]고)(?:,\s|\s)               # 672건이고 부주의는
+    | (?<=지만)(?:,\s|\s)                           # 672건이지만 부주의는
+    | (?<=다가)(?:,\s|\s)                           # 672건이다가 2020년에는
+    | (?<=는데)(?:,\s|\s)                           # 672건이었는데 부주의는
+    """,
+    re.VERBOSE,
 )
-_LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
+_LABELLED = re.compile(
+    r"""
+    (?: [가-힣A-Za-z](?:은|는|이|가)                # 음식점은 [5건]
+      | 의\s경우                                    # 음식점의 경우 [5건]
+      | (=)                                         # 525 + 447 = [972건]; group 1
+    )
+    \s*(?:약|총)?\s*$
+    """,
+    re.VERBOSE,
+)
+
 # Quantities that name a row: 2021년, 3위, 1학년, 코로나19, 표 2. See `is_label`.
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
-_ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
-_ROWS = re.compile(  # "4개 항목 중"
-    r"\s?(?:해(?:의|간)|달|항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안|사이|만에)"
+_ORDINAL = re.compile(
+    r"""
+    \s?
+    (?: 차 | 번째 | 급 | 등 | 순위                  # 2차, 3번째, 1급, 1등
+      | 학년 | 학기 | 분기 | 반기                   # 1학년, 3분기
+      | 부 | 절 | 쪽 | 페이지 | 층                  # 2부, 12쪽, 3층
+      | 권역 | 지구 | 호선                          # 1호선
+    )
+    """,
+    re.VERBOSE,
 )
-_IN_NAME = re.compile(r"(?:코로나|[A-Z])-?$")  # 코로나19, G20
-_NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
+_ROWS = re.compile(  # after the count of the rows
+    r"""
+    \s?
+    (?: 해(?:의|간) | 달 | 연도                     # [5]해간, [3]달
+      | 항목 | 종류 | 지역 | 부문 | 분야            # [4개] 항목 중
+      | 중(?:에서)?(?![가-힣])                      # [4개] 중에서, but not [4개] 중학교
+      | 간(?![가-힣]) | 동안 | 사이 | 만에          # [5년]간, [5년] 만에
+    )
+    """,
+    re.VERBOSE,
+)
+_IN_NAME = re.compile(r"(?:코로나|[A-Z])-?$")  # 코로나[19], G[20]
+_NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")  # 표 [2], 제[3], A-[1]
 # Follows a quantity that the answer denies or questions.
 DENIED_AFTER = re.compile(
-    r"\s?(?:이|가|은|는|을|를)?\s?(?:아니(?!면)|아닙|아님|not\b|틀린|될 수 없|제외|뺀 나머지|빼면 됩니다|(?:의 )?절반|추정 불가|\(오답)"
-    r"|\s?(?:입니까|인가요|인지 알 수|이 맞습니까)|(?:이)?지 않"
+    r"""
+    \s?(?:이|가|은|는|을|를)?\s?
+    (?:
+        아니(?!면) | 아닙 | 아님 | not\b            # [603명]이 아니라, but not 아니면 (or)
+      | 틀린 | 될\ 수\ 없 | \(오답                  # [603명]은 될 수 없습니다
+      | 제외 | 뺀\ 나머지 | 빼면\ 됩니다            # [603명]을 뺀 나머지
+      | (?:의\ )?절반                               # [603명]의 절반
+      | 추정\ 불가                                  # [603명] 추정 불가
+    )
+    | \s?
+    (?: 입니까 | 인가요 | 인지\ 알\ 수              # [603명]인가요
+      | 이\ 맞습니까                                # [603명]이 맞습니까
+    )
+    | (?:이)?지\ 않                                 # [603명]이지 않습니다
+    """,
+    re.VERBOSE,
 )
-_RANGE_WORD = re.compile(r"\s?(?:까지|사이|범위|~)")
+_RANGE_WORD = re.compile(r"\s?(?:까지|사이|범위|~)")  # [603명] 사이
 
 
 def shared_words(sentence: str, question: str) -> set[str]:
@@ -103,8 +271,9 @@ def shared_words(sentence: str, question: str) -> set[str]:
 
     Two letters tell most Korean nouns apart, and leave out the particle behind them.
     """
-    words = {word[:2] for word in re.findall(r"[가-힣]{2,}", sentence)}
-    return words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)}
+    stems = {word[:_STEM] for word in re.findall(r"[가-힣]{2,}", sentence)}
+    asked_stems = {word[:_STEM] for word in re.findall(r"[가-힣]{2,}", question)}
+    return stems & asked_stems
 
 
 def without_compared_brackets(text: str) -> str:
@@ -120,15 +289,15 @@ def without_working(sentence: str, question: str) -> str:
     mentions = scan(sentence)
     if not mentions:
         return sentence
-    working = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= mentions[-1].start]
-    sentence = sentence[working[-1] :] if working else sentence
-    first_value_end = scan(sentence)[0].end
-    compared = [] if _COMPARES.search(question) else [match.start() for match in _COMPARES.finditer(sentence)]
-    for match in _COMPARISON.finditer(sentence):
+    reasons = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= mentions[-1].start]
+    result = sentence[reasons[-1] :] if reasons else sentence
+    first_value_end = scan(result)[0].end
+    compared = [] if _COMPARES.search(question) else [match.start() for match in _COMPARES.finditer(result)]
+    for match in _COMPARISON.finditer(result):
         is_before_comparison = bool(compared) and compared[-1] >= match.end()
         if first_value_end <= match.start() and ("가장" in match[0] or is_before_comparison):
-            return sentence[: match.start()]
-    return sentence
+            return result[: match.start()]
+    return result
 
 
 def clause_of(sentence: str, reference: Reference) -> str:
@@ -156,6 +325,11 @@ def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -
     Only quantities that start before `limit` are considered. Of "2018년 6,904건에서 227건 증가한 7,131건입니다", `values` are
     the last three, because 2018년 labels a row. All of them are `free`, because none is in an expression. Only 7,131건 is
     chosen.
+
+    The order of the checks matters. Alternatives are wrong whatever else a sentence has, so they come first: 5건 또는 6건
+    asserts both. The value of the asked year is next, because the rules after it would drop both years as labels and keep
+    the values of both. A range and a denial are looked for last, and only beside the chosen values: a denied operand says
+    nothing about the answer.
     """
     mentions = [mention for mention in scan(sentence) if limit is None or mention.start < limit]
     if len(mentions) > MAX_VALUES:
@@ -182,14 +356,18 @@ def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -
 def _own_values(
     sentence: str, values: Sequence[Mention], free: Sequence[Mention], reference: Reference
 ) -> list[Mention]:
-    """Return the `free` values that are not operands, remarks in brackets, or values of another row than the question's."""
-    found = [mention for mention in free if not _is_operand(sentence, mention, reference.required)]
-    found = _outside_brackets(sentence, found, reference.required)
-    operands = [mention for mention in values if mention not in found]
-    found = [mention for mention in found if not _is_year_of(sentence, mention, operands)]
-    found = _of_subject(reference.question, sentence, found)
-    other_rows = [mention for mention, following in pairwise(found) if _is_of_other_row(sentence, mention, following)]
-    return [mention for mention in found if mention not in other_rows]
+    """Return the `free` values that are not operands, remarks in brackets, or values of another row than the question's.
+
+    The order matters: which year belongs to an operand is known only when the operands are, and subjects are compared
+    among the values that are left.
+    """
+    results = [mention for mention in free if not _is_operand(sentence, mention, reference.required)]
+    results = _outside_brackets(sentence, results, reference.required)
+    operands = [mention for mention in values if mention not in results]
+    results = [mention for mention in results if not _is_year_of(sentence, mention, operands)]
+    own = _of_subject(reference.question, sentence, results)
+    other_rows = [mention for mention, following in pairwise(own) if _is_of_other_row(sentence, mention, following)]
+    return [mention for mention in own if mention not in other_rows]
 
 
 def _is_operand(sentence: str, mention: Mention, required: Sequence[Quantity]) -> bool:
@@ -299,7 +477,11 @@ def _is_of_other_row(sentence: str, mention: Mention, following: Mention) -> boo
 
 
 def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
-    """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
+    """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2.
+
+    The order of the checks matters: what the answer itself is (a year, a value of this unit) comes first, so that no later
+    rule takes it for a label; names (코로나19, 표 2) come before years, and years before small numbers.
+    """
     quantity = mention.quantity
     value, unit, _ = quantity
     required = reference.required
@@ -310,18 +492,18 @@ def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
     if unit in TIMES and is_among(quantity, required):  # 세 번 for 세 해
         return False
     name_start = max(0, mention.start - _NAME_REACH)
-    if not unit and value < 1000 and _IN_NAME.search(sentence, name_start, mention.start):
+    if not unit and value < _MAX_LABEL and _IN_NAME.search(sentence, name_start, mention.start):  # 코로나19
         return True
-    if _NUMBERED.search(sentence, name_start, mention.start):
+    if _NUMBERED.search(sentence, name_start, mention.start):  # 표 2
         return True
-    if names_year(quantity):
+    if names_year(quantity):  # the only year that the question names, or any if it names none or several
         asked_years = years_in(reference.in_question)
         return len(asked_years) != 1 or value in asked_years
-    if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, mention.end):
+    if 0 <= value < _MAX_ROWS and unit in ("", "개", "년") and _ROWS.match(sentence, mention.end):  # 4개 항목 중
         return True
-    if not 0 <= value < 1000:
+    if not 0 <= value < _MAX_LABEL:
         return False
-    if unit in _LABEL_UNITS:
+    if unit in _LABEL_UNITS:  # 3위
         return True
     word_start = mention.end - 1 if unit == "분" else mention.end  # 3분기 was read as 3분
     return unit in ("", "분", "호") and bool(_ORDINAL.match(sentence, word_start))
@@ -338,11 +520,14 @@ def names_year(quantity: Quantity) -> bool:
 
 
 def is_year(value: int | Decimal) -> bool:
-    return 1900 <= value <= 2100
+    return _MIN_YEAR <= value <= _MAX_YEAR
 
 
 def is_bare(sentence: str) -> bool:
-    """Return whether a sentence has only quantities, which makes it a candidate answer and not working."""
+    """Return whether a sentence has only quantities, which makes it a candidate answer and not working.
+
+    "따라서 약 7,131건입니다." → True; "화재는 7,131건입니다." and "2020년: 7,131건" → False
+    """
     mentions = scan(sentence)
     if not mentions or _is_table_row(mentions):
         return False
