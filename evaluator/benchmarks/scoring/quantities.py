@@ -116,30 +116,59 @@ _SENSE_REACH = 20  # characters before a quantity in which a word such as 감소
 # The pieces of a quantity: sign, number, multipliers, unit.
 _DIGIT = re.compile(r"\d")  # a quick check before _SIGNED_NUMBER, which is slow if it does not match
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"  # 1,234.5 or 1234 or .5
-# 조 in 조각, 백 in 백분율 and the like are not multipliers.
-_MULTIPLIER = r"(?:십|백(?!분|제|화|신)|천(?!안)|만(?!큼)|억|조(?!각|사|항|직))"
-_SIGNED_NUMBER = re.compile(  # -3.5천만; the sign does not follow a word or a number, as in 10-15
-    rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER}){{0,6}})"
+# The following three strings are parts of verbose patterns, in which white space and comments do not count.
+_MULTIPLIER = r"""
+(?: 십 | 억                              # 3억
+  | 백 (?!분|제|화|신)                   # 3백, but not 백분율, 백제, 백화점, 백신
+  | 천 (?!안)                            # 3천, but not 천안
+  | 만 (?!큼)                            # 3만, but not 만큼
+  | 조 (?!각|사|항|직)                   # 3조, but not 조각, 조사, 조항, 조직
+)
+"""
+_SIGNED_NUMBER = re.compile(
+    rf"""
+    (?P<sign> (?<![\w)%\]~.-]) [-+] )?          # -3.5, but not after a word or a number: 10-15, B-2
+    (?<![A-Za-z\d])
+    (?P<number>{_NUMBER})
+    (?P<words> (?:\s?{_MULTIPLIER}){{0,6}} )    # 3.5천만
+    """,
+    re.VERBOSE,
 )
 _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
-# A unit in Latin letters ends where the word ends: 350 total is not 350 t. Single letters that are also words or names of
-# choices are units only as capitals, and A only directly behind the number.
+# Single letters that are also words or names of choices are units only as capitals.
 _LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
-_UNIT = re.compile(
-    rf"\s?((?:{_SPELLINGS})(?:(?<![A-Za-z])|(?![A-Za-z]))|(?-i:[WJV])(?![A-Za-z])|(?<=\d)(?-i:A)(?![A-Za-z]))",
-    re.IGNORECASE,
+_UNIT_FORM = rf"""
+(?: (?:{_SPELLINGS}) (?:(?<![A-Za-z])|(?![A-Za-z]))   # 350 t, but not 350 total; 350명 before any letter
+  | (?-i:[WJV]) (?![A-Za-z])                          # 350 W
+  | (?<=\d) (?-i:A) (?![A-Za-z])                      # 350A, but not 350 A
 )
+"""
+_UNIT = re.compile(rf"\s?({_UNIT_FORM})", re.IGNORECASE | re.VERBOSE)
 RATIO = ":"  # the unit of a ratio such as 7:3, whose value is 7/3
-_RATIO = re.compile(  # 7:3, 7 대 3, but not a time (12:30:00) or a percentage
-    rf"(?<![\d:.,])(\d{{1,3}}(?:\.\d{{1,3}})?)(?::|\s:\s|\s대\s)([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)(?!\d|:|[,.]\d|%|{_UNIT.pattern})",
-    re.IGNORECASE,
+_RATIO = re.compile(
+    rf"""
+    (?<![\d:.,])
+    (\d{{1,3}}(?:\.\d{{1,3}})?)
+    (?: : | \s:\s | \s대\s )                         # 7:3, 7 : 3, 7 대 3
+    ([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)
+    (?! \d | : | [,.]\d                              # not 12:30:00
+      | %                                            # not 7:3%
+      | \s?{_UNIT_FORM}                              # not 12:30분
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
-    rf"(?<=\d)\s?\(\s?(?:단위\s?:\s?)?((?:{_MULTIPLIER}){{0,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')}))\s?\)"
+    rf"""
+    (?<=\d) \s? \( \s? (?:단위\s?:\s?)?
+    (?P<unit> (?:{_MULTIPLIER}){{0,3}} \s? {_UNIT_FORM} )
+    \s? \)
+    """,
+    re.VERBOSE,
 )
 
 # Other notations, which `plain` replaces.
-_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
+_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")  # \text{명}
 _NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether there is markup to replace
 _HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", re.IGNORECASE)  # kW·h, kW h
 _PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
@@ -149,9 +178,20 @@ _SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미�
 _SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")  # m2, km^2, m^{3}
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")  # a minus sign in Korean statistics: △5.2
-# A triangle before a value that is said to rise is an arrow and not a minus sign: ▲5.2% 상승.
-_RISING_TRIANGLE = re.compile(r"[△▲]\s*(?=[\d.,]+\s?[^\s\d]{0,4}\s?(?:상승|증가|늘|올라|오른|성장|확대|높아))")
-_MINUS = re.compile(r"[−–—‑](?=[\d.])")
+# A triangle before a value that is said to rise is an arrow and not a minus sign.
+_RISING_TRIANGLE = re.compile(
+    r"""
+    [△▲]\s*
+    (?=
+        [\d.,]+ \s? [^\s\d]{0,4} \s?
+        (?: 상승 | 증가 | 성장 | 확대    # ▲5.2% 상승
+          | 늘 | 올라 | 오른 | 높아      # ▲5.2% 올라
+        )
+    )
+    """,
+    re.VERBOSE,
+)
+_MINUS = re.compile(r"[−–—‑](?=[\d.])")  # −5.2
 _LATEX_WORDS = (
     ("\\(", ""),
     ("\\)", ""),
@@ -169,22 +209,51 @@ _LATEX_WORDS = (
 # The unit in the line after a number: "603\n(단위: 천 명)".
 _LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
 # Words that give a quantity its sense: 5.2% 감소. A quantity with 로 or 으로 is the level that was reached and has none:
-# 5.2%로 감소.
+# 5.2%로 감소. They are parts of _SENSE_AFTER, which is verbose.
 _SENSES = {
-    "-": r"감소|감액|삭감|하락|줄|축소|떨어|내려|낮아|낮[습다은게]|적[습다은게었]|적자|손실|decreas|declin|drop|fall|fell|shr[aiu]nk|contract(?:ed|ion)|lower\b",
-    "+": r"증가|증액|상승|늘|확대|올라|올랐|높아|높[습다은게]|많[습다은게]|많았|흑자|성장|increas|rise|rose|grew|growth|higher\b",
-    "이상": r"이상", "이하": r"이하", "미만": r"미만", "초과": r"초과",
-}  # fmt: skip
-_SENSE_AFTER = re.compile(
-    r"\s?(?:가량|정도|만큼|씩)?(?:이|가|나)?\s?(?:더\s)?(?:"
-    + "|".join(f"({words})" for words in _SENSES.values())
-    + ")",
-    re.IGNORECASE,
+    "-": r"""
+          감소 | 감액 | 삭감 | 하락 | 축소 | 적자 | 손실    # 5.2% 감소
+        | 줄 | 떨어 | 내려 | 낮아                           # 5.2% 줄었습니다
+        | 낮[습다은게] | 적[습다은게었]                     # 5.2% 낮습니다
+        | decreas | declin | drop | fall | fell             # 5.2% decrease
+        | shr[aiu]nk | contract(?:ed|ion) | lower\b         # 5.2% lower
+    """,
+    "+": r"""
+          증가 | 증액 | 상승 | 확대 | 성장 | 흑자           # 5.2% 증가
+        | 늘 | 올라 | 올랐 | 높아                           # 5.2% 늘었습니다
+        | 높[습다은게] | 많[습다은게] | 많았                # 5.2% 높습니다
+        | increas | rise | rose | grew | growth | higher\b  # 5.2% higher
+    """,
+    "이상": r"이상",
+    "이하": r"이하",
+    "미만": r"미만",
+    "초과": r"초과",
+}
+_SENSE_AFTER = re.compile(  # one group for each sense, in the order of _SENSES
+    rf"""
+    \s?(?:가량|정도|만큼|씩)?(?:이|가|나)?\s?(?:더\s)?      # 5.2%만큼 더 감소
+    (?: {"|".join(f"({words})" for words in _SENSES.values())} )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_SENSE_BEFORE = re.compile(  # 감소율은 5.2%, decreased by 5.2%
-    r"(?:(?P<less>감소|하락|손실|적자)|(?:증가|상승|성장|흑자))(?:율|률|폭|량|액|분)?(?:은|는|이|가|:)?\s?(?:약|총)?\s?$"
-    r"|(?:(?P<fell>decreased|shrank|shrunk|contracted|plunged|fell|dropped|declined|down|decrease of|drop of|decline of)|(?:increased|rose|grew|up|increase of|rise of))\s(?:by\s)?(?:about\s)?$",
-    re.IGNORECASE,
+_SENSE_BEFORE = re.compile(
+    r"""
+    (?: (?P<less> 감소 | 하락 | 손실 | 적자 )               # 감소율은 5.2%
+      | (?: 증가 | 상승 | 성장 | 흑자 )                     # 증가율은 5.2%
+    )
+    (?:율|률|폭|량|액|분)? (?:은|는|이|가|:)? \s?(?:약|총)?\s?$
+    |
+    (?: (?P<fell>
+            decreased | shrank | shrunk | contracted | plunged | fell | dropped | declined | down   # decreased by 5.2%
+          | decrease\ of | drop\ of | decline\ of           # a decrease of about 5.2%
+        )
+      | (?: increased | rose | grew | up                    # increased by 5.2%
+          | increase\ of | rise\ of                         # an increase of 5.2%
+        )
+    )
+    \s(?:by\s)?(?:about\s)?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # English multipliers and units, translated: "204.4 thousand people" is 204.4천 명.
 _ENGLISH = {
@@ -193,18 +262,29 @@ _ENGLISH = {
     "percentage points": "%p", "kilometres": "km", "kilometers": "km", "metres": "m", "meters": "m", "kilograms": "kg", "grams": "g",
     "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "times": "회", "weeks": "주", "gallons": "갤런", "gallon": "갤런", "ounces": "온스", "barrels": "배럴", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
-_ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
-_ENGLISH_UNIT = re.compile(  # 603 (unit: million won)
-    r"\(\s?(?:in|units?)\s?:?\s?(?P<factor>thousand|million|billion|trillion)?s?\s?(?:of\s)?(?P<unit>won|people|persons|households|cases|tons|tonnes|dollars|usd)?\s?\)",
-    re.IGNORECASE,
+_ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)  # 204.4 thousand
+_ENGLISH_UNIT = re.compile(  # 603 (unit: million won), 603 (in thousands)
+    r"""
+    \( \s? (?:in|units?) \s?:?\s?
+    (?P<factor> thousand | million | billion | trillion )? s?\s?(?:of\s)?
+    (?P<unit> won | dollars | usd | people | persons | households | cases | tons | tonnes )?
+    \s? \)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
-    rf"\(((?:{_MULTIPLIER}){{1,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')})?)\)\s?[:은는]\s?({_NUMBER})(?!\s?(?:{_MULTIPLIER}|[가-힣%]))"
+    rf"""
+    \( (?P<unit> (?:{_MULTIPLIER}){{1,3}} \s? (?:{_UNIT_FORM})? ) \)
+    \s?[:은는]\s?
+    (?P<number>{_NUMBER})
+    (?! \s? (?:{_MULTIPLIER}|[가-힣%]) )                    # but not before a unit of its own: (천 명): 5,830건
+    """,
+    re.VERBOSE,
 )
 _MARKUP = re.compile(r"[*_`$\\]")
 # Numbers of list items, which are not quantities.
-_CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)
-_LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
+_CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)  # ① 음식점: …
+_LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)  # 1. 음식점
 
 
 def units_agree(unit: str, other: str) -> bool:
@@ -236,7 +316,11 @@ def quantities(text: str) -> list[Quantity]:
 
 @lru_cache(maxsize=32)  # the strict rules scan the same passages repeatedly
 def scan(text: str) -> tuple[Mention, ...]:
-    """Return all quantities, with their positions, of a text that `plain` has returned."""
+    """Return all quantities, with their positions, of a text that `plain` has returned.
+
+    Of "약 1조 2,000억 원", return `Mention(Quantity(1200000000000, "원"), 2, 13)`: 2,000억 belongs to 1조, because it is smaller.
+    A ratio is looked for where a number was found, and before a unit, because its first number has none.
+    """
     found: list[Mention] = []
     position = 0
     while _DIGIT.search(text, position) and (match := _SIGNED_NUMBER.search(text, position)):
@@ -247,7 +331,8 @@ def scan(text: str) -> tuple[Mention, ...]:
         value, last_myriad = _parse_value(number, multipliers)
         # 1조 2,000억: a smaller number after 만, 억 or 조 belongs to the same quantity.
         while last_myriad:
-            smaller = _SIGNED_NUMBER.match(text, position + text[position : position + 1].isspace())
+            is_spaced = text[position : position + 1].isspace()
+            smaller = _SIGNED_NUMBER.match(text, position + 1 if is_spaced else position)
             if smaller is None or smaller["sign"] or len(smaller["number"]) > MAX_DIGITS:
                 break
             smaller_value, smaller_myriad = _parse_value(smaller["number"], smaller["words"])
@@ -290,6 +375,9 @@ def plain(text: str) -> str:
     Markdown and LaTeX are removed, and characters, minus signs, squares and cubes have one form. Numbers in words become
     digits, a unit in brackets moves behind its number, and English multipliers and units are translated:
     `"**△5.2** thousand won"` becomes `" -5.2천원"`.
+
+    The order matters: what NFKC would destroy (①, ², ㎡) is written out before it; signs come before the markup around them
+    is removed; and English units in brackets are translated before units in brackets are moved.
     """
     if not unicodedata.is_normalized("NFKC", text):
         text = _CIRCLED_NUMBER.sub("", text)
@@ -313,7 +401,8 @@ def plain(text: str) -> str:
     text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
     if "(" in text:
         text = _ENGLISH_UNIT.sub(_korean_unit, text)
-        text = _UNIT_BEFORE.sub(r"\3\1", _BRACKETED_UNIT.sub(r"\1", text))
+        text = _BRACKETED_UNIT.sub(r"\g<unit>", text)
+        text = _UNIT_BEFORE.sub(r"\g<number>\g<unit>", text)
     for _ in range(2):  # first a multiplier, then a unit
         text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
     return _LIST_NUMBER.sub("", text) if "." in text or ")" in text else text
