@@ -56,58 +56,103 @@ NUMBERS = (
 
 
 # The patterns of `one_form`, in the order in which it replaces them. Later ones match the forms that earlier ones write.
-_MONTH = re.compile(  # Sept., 9월; but not the verb of "may be"
-    r"\b("
-    + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
-    + r"|sept)\b(?:\.(?=,|\s?\d))?(?! be\b)|(?<!\d)(1[0-2]|[1-9])월",
-    re.IGNORECASE,
+_MONTH_LETTERS = 3  # of a month's short form: Mar
+_MONTH_FORMS = "|".join(f"{month[:_MONTH_LETTERS]}(?:{month[_MONTH_LETTERS:]})?" for month in MONTHS)
+_MONTH_NAMES = "|".join(MONTHS)
+_MONTH = re.compile(
+    rf"""
+    \b({_MONTH_FORMS}|sept)\b (?:\.(?=,|\s?\d))? (?!\ be\b)   # March, Mar, Sept. 3; but not the verb of "may be"
+    | (?<!\d)(1[0-2]|[1-9])월                                 # 9월
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_YEAR_BEFORE_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
-_GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE)
+_YEAR_BEFORE_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({_MONTH_NAMES})")  # 2020년 9월, as 2020년 september
+_GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE)  # Generation Z, Gen-Z
 _BOOMERS = re.compile(r"\bbaby[\s-]boomers?\b|\bboomers?\b", re.IGNORECASE)
 _GASES = {"carbon dioxide": re.compile(r"\bco2\b", re.IGNORECASE), "methane": re.compile(r"\bch4\b", re.IGNORECASE)}
-_DATE = re.compile(  # 23 March 2021, 2021-03-23
-    rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month>{'|'.join(MONTHS)}),?\s(?P<year>(?:19|20)\d\d)"
-    rf"|(?P<year2>(?:19|20)\d\d)(?:-(?P<number>0[1-9]|1[0-2])-|년\s(?P<month2>{'|'.join(MONTHS)})\s?)(?P<day2>\d{{1,2}})(?:일|(?!\d))",
-    re.IGNORECASE,
+_DATE = re.compile(
+    rf"""
+    (?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?
+    (?P<month>{_MONTH_NAMES}),?\s(?P<year>(?:19|20)\d\d)                # 23rd of March 2021
+    | (?P<year2>(?:19|20)\d\d)
+      (?: -(?P<number>0[1-9]|1[0-2])-                                   # 2021-03-23
+        | 년\s(?P<month2>{_MONTH_NAMES})\s?                             # 2021년 3월 23일, as 2021년 march 23일
+      )
+      (?P<day2>\d{{1,2}})(?:일|(?!\d))
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_COUNTRY = re.compile(
+_COUNTRY = re.compile(  # one group for each country, in the order of COUNTRIES
     r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z$])",
     re.IGNORECASE,
 )
-_PERIOD = re.compile(  # from 2012 to 2014, 2012년부터 2014년까지, 2012–2014
-    r"(?:\b(?:from|between)\s+)?(?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?(?:부터|에서|to|and|until|through|–|—|~|-|−)\s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?",
-    re.IGNORECASE,
+_PERIOD = re.compile(
+    r"""
+    (?:\b(?:from|between)\s+)?
+    (?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?
+    (?: 부터 | 에서                      # 2012년부터 2014년까지
+      | to | and | until | through       # from 2012 to 2014
+      | – | — | ~ | - | −                # 2012–2014
+    )
+    \s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _PLACE = re.compile(
-    rf"(?<![가-힣])({'|'.join(sorted(PLACES, key=len, reverse=True))})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?=[가-힣]?(?![가-힣])|으로|에서|에[는선도]|이[며고다라었]|입니다|보다|까지|부터)"
+    rf"""
+    (?<![가-힣])
+    ({"|".join(sorted(PLACES, key=len, reverse=True))})
+    (?: 특별시 | 광역시 | 특별자치시 | 특별자치도 | 시 | 도 )?     # 서울특별시, 충남도
+    (?= [가-힣]?(?![가-힣])                                        # 서울, 서울은, but not 서울대학교
+      | 으로 | 에서 | 에[는선도] | 보다 | 까지 | 부터              # 서울에서
+      | 이[며고다라었] | 입니다                                    # 서울입니다
+    )
+    """,
+    re.VERBOSE,
 )
-_AND_MORE = re.compile(  # 65세 이상, 65 years and over, 65+
-    r"(?<!\d)(\d{1,4})\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)",
-    re.IGNORECASE,
+_AND_MORE = re.compile(
+    r"""
+    (?<!\d)(\d{1,4})\s?
+    (?: 세\s?이상                                                                   # 65세 이상
+      | \+                                                                          # 65+
+      | (?:years?\s)? (?:and|or)\s (?: over | above | older | up | more ) (?:\sage\w*)?   # 65 years and over
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
-_HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)  # not of "one half of"
+_RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")  # 25 ~ 34
+_HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)  # half of, but not one half of
 # two thirds, a quarter
 _FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)
-_AGES = re.compile(  # aged 25 to 34, 25~34세
-    r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])"
-    r"|\bage[ds]?\s(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\b",
-    re.IGNORECASE,
+_AGES = re.compile(
+    r"""
+    (?: \baged?\s | \bages\s )?
+    (?<!\d)(\d{1,3}) \s?(?:to|–|—|~|-)\s? (\d{1,3})
+    \s?(?: years?(?:\sold)? | 세 )(?![A-Za-z])                          # aged 25 to 34 years, 25~34세
+    | \bage[ds]?\s(\d{1,3}) \s?(?:to|–|—|~|-)\s? (\d{1,3})\b            # aged 25-34
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_QUARTER = re.compile(  # second quarter, Q2, 2Q, 2분기
-    r"\b(first|second|third|fourth|1st|2nd|3rd|4th)\squarter\b|\b(?:Q([1-4])|([1-4])Q)\b|(?<!\d)([1-4])\s?분기",
-    re.IGNORECASE,
+_QUARTER = re.compile(
+    r"""
+    \b( first | second | third | fourth | 1st | 2nd | 3rd | 4th )\squarter\b   # second quarter, 2nd quarter
+    | \b(?: Q([1-4]) | ([1-4])Q )\b                                            # Q2, 2Q
+    | (?<!\d)([1-4])\s?분기                                                    # 2분기
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_QUARTER_OF_YEAR = re.compile(r"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d)\b")
-_YEAR_AND_QUARTER = re.compile(r"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4])\b")
+_QUARTER_OF_YEAR = re.compile(r"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d)\b")  # Q2 of 2020
+_YEAR_AND_QUARTER = re.compile(r"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4])\b")  # 2020년 2분기, as 2020년 Q2
+# Women, females, 여성; but not women's, 여성용품.
 _WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!'s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _MEN = re.compile(r"\b(?:men|man|males)\b(?!'s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
-_SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
+_SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")  # 5/day, 5K/day; but not 28 L/day
 
 # Numbers in words, see `number_words_as_digits`.
-_TENS_WORD = re.compile(rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE)
-_NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
+_TENS_WORD = re.compile(  # twenty, twenty-five
+    rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE
+)
+_NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)  # two, but not two-year
 # Before a number word that counts what was named already: the two firms, these three.
 _DETERMINER = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
 _DETERMINER_REACH = 8  # characters before a number word in which a determiner is looked for
@@ -148,7 +193,10 @@ def places_in(text: str) -> set[str]:
 
 
 def with_place_as(name: str, text: str) -> str:
-    """Return a text in which the place that a name is one form of has that form: 충남 for 충청남도."""
+    """Return a text in which the place that a name is one form of has that form.
+
+    `with_place_as("충남", "충청남도의 인구")` → "충남의 인구"
+    """
     places = places_in(name)
 
     def renamed(match: re.Match[str]) -> str:
@@ -159,11 +207,13 @@ def with_place_as(name: str, text: str) -> str:
 
 # Each of these returns the one form of what a pattern has matched.
 def _country(match: re.Match[str]) -> str:
+    """Return `united states` for USA."""
     names = list(COUNTRIES)  # in the order of the pattern's groups
     return names[(match.lastindex or 1) - 1]
 
 
 def _fraction(match: re.Match[str]) -> str:
+    """Return `2/3` for two thirds."""
     return f"{FRACTIONS[match[1].lower()]}/{FRACTION_PARTS[match[2].lower()]}"
 
 
@@ -174,14 +224,18 @@ def _period(match: re.Match[str]) -> str:
 
 
 def _quarter(match: re.Match[str]) -> str:
-    named = (match[1] or match[2] or match[3] or match[4]).lower()
+    """Return `Q2` for second quarter, 2nd quarter, 2Q and 2분기."""
+    word, after_q, before_q, before_korean = match.groups()
+    named = (word or after_q or before_q or before_korean).lower()
     return f"Q{QUARTERS.get(named, named[:1])}"
 
 
 def _month(match: re.Match[str]) -> str:
-    if match[2]:
-        return MONTHS[int(match[2]) - 1]
-    return next(month for month in MONTHS if month.startswith(match[1][:3].lower()))
+    """Return `september` for Sept. and 9월."""
+    word, number = match.groups()
+    if number:
+        return MONTHS[int(number) - 1]
+    return next(month for month in MONTHS if month.startswith(word[:_MONTH_LETTERS].lower()))
 
 
 def _date(match: re.Match[str]) -> str:
@@ -203,14 +257,13 @@ def number_words_as_digits(text: str) -> str:
     Beside other numbers, `one` is kept, because it rarely is a number there, and so is a word that counts what was named
     already: "the two firms".
     """
-    text = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
-    has_digits = bool(re.search(r"\d", text)) or len(_NUMBER_WORD.findall(text)) > 1
+    with_tens = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
+    has_digits = bool(re.search(r"\d", with_tens)) or len(_NUMBER_WORD.findall(with_tens)) > 1
 
     def in_digits(match: re.Match[str]) -> str:
         word = match[0].lower()
-        is_no_value = has_digits and (
-            word == "one" or _DETERMINER.search(text, max(0, match.start() - _DETERMINER_REACH), match.start())
-        )
+        reach = max(0, match.start() - _DETERMINER_REACH)
+        is_no_value = has_digits and (word == "one" or _DETERMINER.search(with_tens, reach, match.start()))
         return match[0] if is_no_value else str(NUMBERS.index(word))
 
-    return _NUMBER_WORD.sub(in_digits, text)
+    return _NUMBER_WORD.sub(in_digits, with_tens)
