@@ -36,41 +36,104 @@ from evaluator.benchmarks.scoring.sentence_values import (
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place, superlative
 
 MAX_VALUES = 20  # of an answer; one with more is a table
-# Ends of a sentence with a predicate, in Korean, or three English words.
-_PREDICATE = re.compile(r"(?:[다요음임됨함]|감소|증가|상승|하락|기록|차지)[\s.!)\]\"'”’]*$|(?:[A-Za-z]+\s){3}")
-_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로)$")
-_LIST_MARK = re.compile(r"\s*[-•·|*]")
+# Ends of a sentence with a predicate, or three English words.
+_PREDICATE = re.compile(
+    r"""
+    (?: [다요음임됨함]                                          # 7,131건입니다, 7,131건임
+      | 감소 | 증가 | 상승 | 하락 | 기록 | 차지                 # 227건 증가
+    )
+    [\s.!)\]\"'”’]*$
+    | (?:[A-Za-z]+\s){3}                                        # there were 7,131
+    """,
+    re.VERBOSE,
+)
+_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로)$")  # 건수는
+_MIN_WORD = 3  # letters of words that are compared as a whole
+_WORD = re.compile(rf"[가-힣]{{{_MIN_WORD},}}")
+_LIST_MARK = re.compile(r"\s*[-•·|*]")  # - 음식점: 5건
 # An answer with these is read by the rules for markers, conclusions and alternatives only: it is undecided, contradicts
 # itself, or computes in several steps.
 _UNDECIDED = re.compile(
-    r"<think>|중\s하나|사이(?:의|이|로|입|$)|또는|혹은|아니면|이거나|\bor\b|수도?\s있|가능|정확하지|불확실|보이지만|듯하지만|다만|그러나|하지만|실제로는"
-    r"|[=≈≒→][^\n]*[=≈≒→]",
-    re.IGNORECASE,
+    r"""
+    <think>
+    | 중\s하나 | 사이(?:의|이|로|입|$)                          # 5건과 6건 중 하나, 5건과 6건 사이의
+    | 또는 | 혹은 | 아니면 | 이거나 | \bor\b                    # 5건 또는 6건
+    | 수도?\s있 | 가능 | 정확하지 | 불확실                      # 5건일 수 있습니다
+    | 보이지만 | 듯하지만 | 다만 | 그러나 | 하지만 | 실제로는   # 5건으로 보이지만
+    | [=≈≒→][^\n]*[=≈≒→]                                        # 5 + 6 = 11 = 11건
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_CONCLUDES = re.compile(r"따라서|그러므로|이므로|결론|최종|정답|답(?:변|은|:|입니다|이다|임)|값[은이]")
+_CONCLUDES = re.compile(
+    r"""
+    따라서 | 그러므로 | 이므로 | 결론 | 최종                    # 따라서 5건
+    | 정답 | 답(?: 변 | 은 | : | 입니다 | 이다 | 임 )           # 답은 5건
+    | 값[은이]                                                  # 값은 5건
+    """,
+    re.VERBOSE,
+)
 _ASKS_TO_COMPUTE = re.compile(
-    r"얼마나|차이|차는|증가|감소|줄었|줄어|늘었|늘어|변화|증감|보다|대비|비해|합|총|모두|전체"
+    r"""
+    얼마나 | 차이 | 차는 | 대비 | 비해 | 보다                   # 2018년보다 얼마나
+    | 증가 | 감소 | 줄었 | 줄어 | 늘었 | 늘어 | 변화 | 증감     # 몇 건 늘었습니까
+    | 합 | 총 | 모두 | 전체                                     # 모두 몇 건
+    """,
+    re.VERBOSE,
 )
-_ASKS_FOR_SUM = re.compile(r"합|총|모두|전체|평균")
+_ASKS_FOR_SUM = re.compile(r"합|총|모두|전체|평균")  # 모두 몇 건
 
 # What is right after or before a value that does not compete. Each comment has the value in brackets.
-_COMPARED_AFTER = re.compile(r"\s?[가-힣A-Za-z0-9]{0,8}(?:과|와)\s(?:비교|견주)|에\s비[해하]")  # [3.7명]과 비교하면
-_CHANGE_AFTER = re.compile(  # [227건] 증가
-    r"(?:\([^()]{0,20}\))?(?:이|가|만큼|이나|나|씩|정도|가량)?\s?(?:더\s)?"
-    r"(?:증가|감소|상승|하락|늘|줄|많|적|높|낮|크|작|차이|격차|상회|하회|웃도|밑도|앞서|뒤)"
+_COMPARED_AFTER = re.compile(
+    r"\s?[가-힣A-Za-z0-9]{0,8}(?:과|와)\s(?:비교|견주)|에\s비[해하]"  # [3.7명]과 비교하면, [3.7명]에 비해
 )
-_CHANGE_BEFORE = re.compile(  # 증가 폭은 약 [227건]
-    r"(?:차이|격차|차|(?:증가|감소)\s?폭|증가량|감소량|증감)[는은가이]\s(?:약\s|총\s)?$"
+_CHANGE_AFTER = re.compile(
+    r"""
+    (?:\([^()]{0,20}\))? (?: 이 | 가 | 만큼 | 이나 | 나 | 씩 | 정도 | 가량 )? \s?(?:더\s)?
+    (?: 증가 | 감소 | 상승 | 하락 | 늘 | 줄                     # [227건] 증가, [227건]이나 더 늘어
+      | 많 | 적 | 높 | 낮 | 크 | 작                             # [227건] 더 많은
+      | 차이 | 격차 | 상회 | 하회 | 웃도 | 밑도 | 앞서 | 뒤     # [227건] 차이, [227건] 앞서
+    )
+    """,
+    re.VERBOSE,
 )
-_SUM_BEFORE = re.compile(  # 합하면 모두 [972건]
-    r"(?:합계|합하면|합치면|더하면|합은|합이|전체|평균)[는은가이:]?,?\s(?:약\s|총\s|모두\s)?$"
+_CHANGE_BEFORE = re.compile(
+    r"""
+    (?: 차이 | 격차 | 차                                        # 차이는 약 [227건]
+      | (?:증가|감소)\s?폭 | 증가량 | 감소량 | 증감             # 증가 폭은 [227건]
+    )
+    [는은가이]\s(?:약\s|총\s)?$
+    """,
+    re.VERBOSE,
 )
-_ROUGHLY_BEFORE = re.compile(r"(?:약|대략|거의)\s?$")
-_PER_BEFORE = re.compile(  # 가구당 [2.3명], but not 해당 [2.3명]
-    r"(?:명|인|건|가구|호|대|개|개소|곳|일|시간|톤|ha|km|제곱)당(?![가-힣])[^\d,.]{0,20}$"
+_SUM_BEFORE = re.compile(
+    r"""
+    (?: 합계 | 합은 | 합이 | 전체 | 평균                        # 합계: [972건], 전체는 [972건]
+      | 합하면 | 합치면 | 더하면                                # 합하면 모두 [972건]
+    )
+    [는은가이:]?,?\s(?:약\s|총\s|모두\s)?$
+    """,
+    re.VERBOSE,
 )
-_COMPARED_BEFORE = re.compile(  # compared with [3.7]
-    r"\b(?:(?:up|down) from|compared (?:to|with)|than|versus|vs\.?|against)\s(?:about\s)?[$€£₩]?$", re.IGNORECASE
+_ROUGHLY_BEFORE = re.compile(r"(?:약|대략|거의)\s?$")  # 약 [970건]
+_PER_BEFORE = re.compile(
+    r"""
+    (?: 명 | 인 | 가구 | 호                                     # 가구당 [2.3명], but not 해당 [2.3명]
+      | 건 | 대 | 개 | 개소 | 곳                                # 건당 [2.3명]
+      | 일 | 시간 | 톤 | ha | km | 제곱                         # 시간당 [2.3명]
+    )
+    당(?![가-힣])[^\d,.]{0,20}$
+    """,
+    re.VERBOSE,
+)
+_COMPARED_BEFORE = re.compile(
+    r"""
+    \b(?: (?:up|down)\ from                                     # up from about [3.7]
+        | compared\ (?:to|with) | than                          # compared with [3.7]
+        | versus | vs\.? | against                              # vs. [3.7]
+      )
+    \s(?:about\s)?[$€£₩]?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|by|from|the)\s$", re.IGNORECASE)  # in [2018]
 _RANGE_BEFORE = re.compile(r"\d\s?[~∼–-]\s?$")  # 15~[29세]
@@ -88,7 +151,11 @@ class Candidate(NamedTuple):
 def gives_value_and_more(text: str, reference: Reference) -> bool:
     """Return whether all values of a text that compete to be the answer are the required ones.
 
-    `text` is an answer without a marker, which `plain` has returned.
+    `text` is an answer without a marker, which `plain` has returned. To "2018년 화재 건수는?" with gold 7,131건,
+    "2018년 화재는 7,131건으로 전년보다 227건 늘었습니다." → True; "화재는 7,131건이며, 화재는 6,904건입니다." → False
+
+    The order matters: operands are removed before the values of other things, because a result at the end is told from its
+    operands by their values alone; whether the rest is a table is judged by what was left out.
     """
     question, _, required = reference
     if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(map(names_year, required)):
@@ -99,17 +166,19 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     if len(required) == 2:
         candidates = [candidate for candidate in candidates if not _is_of_both(candidate.quantity, required)]
     if len(required) == 1 and candidates:
-        candidates = _without_operands(question, text, candidates, required[0])
-        about_question = _about_question(candidates)
-        if _is_table(candidates, [candidate for candidate in candidates if candidate not in about_question]):
+        results = _without_operands(question, text, candidates, required[0])
+        candidates = _about_question(results)
+        if _is_table(results, [candidate for candidate in results if candidate not in candidates]):
             return False
-        candidates = about_question
     is_stated = len(required) > 1 or any(candidate.is_stated for candidate in candidates)
     return is_stated and same_quantities(required, [candidate.quantity for candidate in candidates])
 
 
 def _is_of_both(quantity: Quantity, required: Sequence[Quantity]) -> bool:
-    """Return whether a quantity is the sum or the difference of the two required ones, and none of them."""
+    """Return whether a quantity is the sum or the difference of the two required ones, and none of them.
+
+    With 525건 and 447건 required, it is 972건 or 78건.
+    """
     first, second = required
     if is_among(quantity, required):
         return False
@@ -135,7 +204,8 @@ def _without_operands(question: str, text: str, candidates: Sequence[Candidate],
 def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return candidates without those whose words are only some of the words of the one that repeats most of the question.
 
-    To "한국의 의사 수는?", 3.7명 is left out of "OECD 평균은 3.7명이며, 한국의 의사 수는 2.6명입니다".
+    To "한국의 의사 수는?", 2.4명 is left out of "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before
+    it, and 2.6명 has these and 한국.
     """
     most_words = max((candidate.words for candidate in candidates), key=len)
     return [candidate for candidate in candidates if candidate.always_competes or not candidate.words < most_words]
@@ -197,9 +267,12 @@ def _candidates_of_sentence(sentence: str, reference: Reference, known: Sequence
 
 
 def _shared_words(text: str, question: str) -> frozenset[str]:
-    """Return the words of a question that a text has too, whole and by their first letters: 관광수입 and 관광."""
-    in_text = {_PARTICLE.sub("", word) for word in re.findall(r"[가-힣]{3,}", text)}
-    in_question = {_PARTICLE.sub("", word) for word in re.findall(r"[가-힣]{3,}", question)}
+    """Return the words of a question that a text has too, whole and by their first letters: 관광수입 and 관광.
+
+    Whole words of _MIN_WORD letters tell apart what stems do not: 관광수입은 and 관광지출은 share 관광 only.
+    """
+    in_text = {_PARTICLE.sub("", word) for word in _WORD.findall(text)}
+    in_question = {_PARTICLE.sub("", word) for word in _WORD.findall(question)}
     return frozenset(shared_words(text, question) | (in_text & in_question))
 
 
@@ -225,7 +298,11 @@ def _is_year_in_english(sentence: str, mention: Mention) -> bool:
 
 
 def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_required: bool) -> bool:
-    """Return whether a sentence says a value of another year, denies it, compares it, or computes with it."""
+    """Return whether a sentence says a value of another year, denies it, compares it, or computes with it.
+
+    A required value is an aside for the first of these reasons only. The reasons after `is_required` (a rounding, another
+    label, a change, a sum, a rate) are about what a value is, and the required one is what the question asks for.
+    """
     question, in_question, required = reference
     before = sentence[: mention.start]
     if _is_of_another_year(sentence, mention, in_question) or DENIED_AFTER.match(sentence, mention.end):
