@@ -2,6 +2,9 @@
 
 `strict_chart_answers` calls `same_value` for each passage that may give the answer: "1.2 million" agrees with "1,200K",
 not with "1.2 billion", and "$5" does not agree with "€5".
+
+Texts are compared in two forms: as they are written, for currencies, fractions and what a value is per, and as `readable`
+returns them, for all that `scan` reads. The positions of a `Mention` are those in the readable text.
 """
 
 import re
@@ -14,51 +17,82 @@ from evaluator.benchmarks.scoring.number_words import factor_of
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, plain, scan
 
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
+_NOT_ZERO = 0.01  # is added to the value by which a difference is divided
 _PER_ONE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")  # 1인당, whose 1 is not a value
 _ASKS_AMOUNT = re.compile(
-    r"\bhow (?:many|much)\b|\b(?:price|cost|amount|number|value|population|average|total|sales|revenue)\b",
-    re.IGNORECASE,
+    r"""
+    \bhow\ (?:many|much)\b                                                 # how many cars
+    | \b(?: price | cost | amount | number | value | population            # what is the price
+          | average | total | sales | revenue )\b                          # what is the total
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_ASKS_TIME = re.compile(r"\b(?:years?|when|dates?|months?)\b", re.IGNORECASE)
+_ASKS_TIME = re.compile(r"\b(?:years?|when|dates?|months?)\b", re.IGNORECASE)  # in which year
 _YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")  # 1800 to 2099
 # K, M, B and T after a number, as the Korean multipliers that `scan` reads.
 _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn": "십억", "t": "조", "tn": "조"}
-_LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
+_LETTER_FACTOR = re.compile(
+    r"""
+    (?<=\d)
+    (?: \s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)      # 5 K, 5M, 5 bn
+      | (k|m|b)                             # 5k, but not 5 m
+    )
+    (?![A-Za-z\d])
+    """,
+    re.VERBOSE,
+)
 _FRACTION = re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")  # 1/4
-_CURRENCIES = {
+_CURRENCIES = {  # sign → the words for it
     "$": r"\$|dollars?|usd|달러",
     "€": "€|euros?|eur|유로",
     "£": "£|pounds?|gbp|파운드",
     "₩": "₩|won|krw|원(?![가-힣])",
     "¥": "¥|yen|jpy|엔(?![가-힣])",
 }
-_CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)
+_CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)  # 25 cents
 _DIGIT = re.compile(r"\d")
 _VALUE = re.compile(r"(?<!\d)(?!(?:1[89]|20)\d\d(?!\d))\d")  # a digit that does not begin a year
 _RANGE_BEFORE = re.compile(r"\d-$")  # before the 64 of 18-64
 _RANGE_AFTER = re.compile(r"-\d")  # after its 18
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
-_UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
+_UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")  # per ton, per a ton
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
 _DIRECTIONS = {
-    "+": re.compile(r"\b(?:increas\w*|rise|rose|grow|grew|gain)\b", re.IGNORECASE),
-    "-": re.compile(r"\b(?:decreas\w*|declin\w*|drop|fall|fell|reduc\w*)\b", re.IGNORECASE),
+    "+": re.compile(r"\b(?:increas\w*|rise|rose|grow|grew|gain)\b", re.IGNORECASE),  # how much did it increase
+    "-": re.compile(r"\b(?:decreas\w*|declin\w*|drop|fall|fell|reduc\w*)\b", re.IGNORECASE),  # how much did it fall
 }
 # Units that may be missing, or that charts and answers give in other words: 12 % and 12, 5 people and 5.
 PLAIN_UNITS = {"", "%", "달러", "명", "년", "개"}
-_CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")
+_CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")  # $, US$
 _SIGNED_CURRENCY = re.compile(rf"(?<=[-−]){_CURRENCY.pattern}")  # -$100 is -100
 _KOREAN_MULTIPLIER = "[십백천만억조]"
-_ASKED_FACTOR = re.compile(  # how many thousand, 몇 천 명, (천 명)
-    rf"\b(thousand|million|billion|trillion)s?\b|(?:몇|단위\s?[:：]?)\s?({_KOREAN_MULTIPLIER}+)|\(({_KOREAN_MULTIPLIER}+)",
-    re.IGNORECASE,
+_ASKED_FACTOR = re.compile(
+    rf"""
+    \b(thousand|million|billion|trillion)s?\b                              # how many thousand
+    | (?:몇|단위\s?[:：]?)\s?({_KOREAN_MULTIPLIER}+)                        # 몇 천 명
+    | \(({_KOREAN_MULTIPLIER}+)                                            # (천 명)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _ENGLISH_FACTORS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-# Before the value that a sentence arrives at, behind the values that it is computed from: "12 and 15 makes a total of".
+# Before the value that a sentence arrives at, behind the values that it is computed from: "12 and 15 makes a total of [27]".
 _RESULT_BEFORE = re.compile(
-    r"(?:\b(?:increase|decrease|rise|drop|decline|difference|growth|gain|change|gap|total|average|sum|ratio|combined)\s(?:of|is|was)"
-    r"|\b(?:difference|total|answer|result|sum|average)\s(?:is|was|of|equals)|\b(?:by|equals|gives|yields|makes|totals|totaling|totalling)|[=≈→])\s*(?:about|approximately|around|roughly)?\s*[$€£₩]?$",
-    re.IGNORECASE,
+    r"""
+    (?:
+        \b(?: increase | decrease | rise | drop | decline                  # an increase of [12]
+            | difference | growth | gain | change | gap                    # the difference was [12]
+            | total | average | sum | ratio | combined                     # a total of [27]
+          )
+        \s(?:of|is|was)
+      | \b(?: difference | total | answer | result | sum | average )
+        \s(?: is | was | of | equals )                                     # the sum equals [27]
+      | \b(?: by | equals | gives | yields | makes                         # rose by [12], which gives [27]
+            | totals | totaling | totalling )                              # totaling [27]
+      | [=≈→]                                                              # 12 + 15 = [27]
+    )
+    \s*(?: about | approximately | around | roughly )?\s*[$€£₩]?$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Behind such a value: "27 cars in total".
 _IN_TOTAL = re.compile(r"\s(?:\w+\s)?(?:in total|altogether|in all|combined)\b", re.IGNORECASE)
@@ -69,6 +103,9 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
 
     Values agree if they differ by less than `tolerance`, which is relative. Years must be exact, and a factor such as K or M
     counts, unless the question asks in it. `%` may be missing.
+
+    The order matters: currencies are compared before equal texts, because folding drops their signs, so that $5 would equal
+    €5; a fraction is compared with a percentage before `scan` reads its two numbers as values.
     """
     if not re.search("[0-9]", answer):
         return gives_name(question, answer, passage)
@@ -83,9 +120,10 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
     if "%" in answer and (fractions := _FRACTION.findall(passage)):
         return all(_is_share(wanted, *fraction) for fraction in fractions) and _has_no_other_share(passage, wanted)
     if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
-        text = readable(passage)
-        years = [value for value in _asserted_values(question, passage, years=True) if _is_year(text, value)]
-        return {year.quantity.value for year in years} == {wanted.quantity.value}
+        readable_passage = readable(passage)
+        values = _asserted_values(question, passage, years=True)
+        years = {value.quantity.value for value in values if _is_year(readable_passage, value)}
+        return years == {wanted.quantity.value}
     clause = main_part(clause_about(question, passage.replace("\n", " "), _DIGIT), _VALUE)
     given = _asserted_values(question, clause, years=False)
     return bool(given) and all(_agree(question, answer, wanted, passage, value, tolerance) for value in given)
@@ -124,7 +162,8 @@ def readable(text: str) -> str:
 def _asserted_values(question: str, passage: str, *, years: bool) -> list[Mention]:
     """Return the values that a passage asserts: the one it arrives at, or all but years and those of the question.
 
-    If only such values are left, they are returned. The list is empty if one of them is denied.
+    If only such values are left, they are returned. The list is empty if one of them is denied. To "How many of the 40 cars
+    in 2020 were red?", "In 2020, 12 of the 40 cars were red" asserts 12.
     """
     text = readable(passage)
     values = [mention for mention in scan(text) if not _is_in_range(text, mention)] or list(scan(text))
@@ -135,7 +174,8 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Mentio
     results = [value for value in values if _is_result(text, value)]
     if results:
         values = results[-1:]
-    return [] if any(DENIAL_BEFORE.search(text[: value.start].lower()) for value in values) else values
+    is_denied = any(DENIAL_BEFORE.search(text[: value.start].lower()) for value in values)
+    return [] if is_denied else values
 
 
 def _is_result(text: str, value: Mention) -> bool:
@@ -175,7 +215,12 @@ def _agree(question: str, answer: str, wanted: Mention, passage: str, given: Men
         pairs = [(wanted_quantity.value * factor, given_quantity.value) for factor in factors]
     elif factor > 1 and not _has_factor(passage, given):
         pairs.append((wanted_quantity.value, given_quantity.value * factor))
-    return any(abs(float(w) - float(g)) / (0.01 + abs(float(w))) < tolerance for w, g in pairs)
+    return any(_is_near(float(w), float(g), tolerance) for w, g in pairs)
+
+
+def _is_near(wanted: float, given: float, tolerance: float) -> bool:
+    """Return whether two values differ by less than `tolerance` of the wanted one, which may be 0."""
+    return abs(wanted - given) / (_NOT_ZERO + abs(wanted)) < tolerance
 
 
 def _is_other_direction(question: str, given: Quantity) -> bool:
