@@ -22,26 +22,46 @@ from evaluator.benchmarks.scoring.chart_text import (
 from evaluator.benchmarks.scoring.names import NUMBERS, one_form
 from evaluator.benchmarks.scoring.stated_answer import EITHER
 
-# Words before and after the items of a sentence: "The two are Italy and Japan", "Italy and Japan are the two".
-_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
-_PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
-_CONTRAST = re.compile(r",\s(?:while|whereas)\b", re.IGNORECASE)
-# Marks of list items, and whole items without what follows a colon.
-_LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
-_BOLD_LIST = re.compile(r"\*\*([^*\n]+,[^*\n]+|[^*\n]+\sand\s[^*\n]+)\*\*")  # **Italy and Japan**
-_BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)
-# Words around an item that are not its name: "first by Italy", "Italy - 12 %", "순입니다" (in this order).
-_AROUND_ITEM = re.compile(
-    r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$|\s[–—-]\s[\d.,]+.*$",
-    re.IGNORECASE,
+# Words before and after the items of a sentence.
+_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")  # [The two are] Italy and Japan
+_PREDICATE = re.compile(  # Italy and Japan [are the two]
+    r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL
 )
-_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
+_CONTRAST = re.compile(r",\s(?:while|whereas)\b", re.IGNORECASE)  # Italy and Japan, while Spain fell
+# Marks of list items, and whole items without what follows a colon.
+_LIST_MARK = re.compile(  # 1. Italy; - Italy; Italy 2) Japan
+    r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE
+)
+_BOLD_LIST = re.compile(r"\*\*([^*\n]+,[^*\n]+|[^*\n]+\sand\s[^*\n]+)\*\*")  # **Italy and Japan**
+_BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)  # - [Italy]: 12 %
+# Words around an item that are not its name.
+_AROUND_ITEM = re.compile(
+    r"""
+    ^\s*
+    (?: both | first(?:ly)? | second(?:ly)? | third(?:ly)? | fourth(?:ly)?   # first by Italy
+      | next | then | finally | lastly | and                                 # finally, Italy
+    )
+    [\s,]+(?:by\s)?
+    | \s*(?:순(?:입니다|이다)?)?[.。]?$                                      # 이탈리아 순입니다. (in this order)
+    | \s[–—-]\s[\d.,]+.*$                                                    # Italy - 12 %
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)  # Italy - $12
 # Names that are left in a text from which the items of the answer were removed, which are items of their own.
-_OTHER_ITEM = re.compile(r"(?:(?<=[a-z,;]\s)|(?<=\n)\s*)[A-Z][A-Za-z]+|\d+(?![\d%])")
+_OTHER_ITEM = re.compile(
+    r"""
+    (?: (?<=[a-z,;]\s) | (?<=\n)\s* ) [A-Z][A-Za-z]+                      # ", , and Spain"
+    | \d+(?![\d%])                                                        # ", , 7", but not ", , 7%"
+    """,
+    re.VERBOSE,
+)
 _FIRST_ITEM = re.compile(r"\A\W*([A-Za-z]+)(?=,\W*,)")  # of "baseball, , "
 _LAST_ITEM = re.compile(r",\s*(?:and|&)\s+(?!finally|lastly|then)[a-z]\w*\s*(?:[.(]|$)")  # of ", , and basketball."
-_COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)
-_EXCLUDES = re.compile(r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE)
+_COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)  # only two
+_EXCLUDES = re.compile(  # Spain is not included; 스페인은 제외
+    r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE
+)
 _COMMA = r",(?!\d{3})"  # not of 1,234
 _NEW_LINE = r"\n"
 _SEPARATORS = (
@@ -56,13 +76,16 @@ _SEPARATORS = (
     "→",
     "&",
     r"\band\b",
-    r"\b(?:followed by|then|before)\b",
+    r"\b(?:followed by|then|before)\b",  # Italy, followed by Japan
     r"및|그리고",
 )
 
 
 def same_list(question: str, answer: str, response: str, *, is_ordered: bool) -> bool:
-    """Return whether a response lists the items of an answer and no others; if `is_ordered`, in the same order."""
+    """Return whether a response lists the items of an answer and no others; if `is_ordered`, in the same order.
+
+    Of answer "Japan,Italy", "The two are Italy and Japan." is the same list unless `is_ordered`.
+    """
     wanted = [folded(item) for item in answer.split(",")]
     readings = list(_readings(question, answer, response)) if len(response) <= MAX_LENGTH else []
     if is_ordered:
@@ -73,15 +96,16 @@ def same_list(question: str, answer: str, response: str, *, is_ordered: bool) ->
 def _readings(question: str, answer: str, response: str) -> Iterator[Sequence[str]]:
     """Yield the folded items of a response for each way to read it as a list.
 
-    Nothing is yielded if the response names alternatives or denies an item.
+    Nothing is yielded if the response names alternatives or denies an item. Sentences about what is not in the list are
+    removed before that is checked, because they deny other items: "Italy and Japan. Spain is not included."
     """
-    response = _without_excluded(answer, response)
-    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(response)[1:]):
-        response = response.replace(sentence, "")
-    if EITHER.search(response) or re.search(r"\b(?:not|none|neither)\b", response, re.IGNORECASE):
+    kept = _without_excluded(answer, response)
+    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(kept)[1:]):
+        kept = kept.replace(sentence, "")
+    if EITHER.search(kept) or re.search(r"\b(?:not|none|neither)\b", kept, re.IGNORECASE):
         return
     separator = _separator_for(answer)
-    for text in _list_texts(question, answer, response):
+    for text in _list_texts(question, answer, kept):
         # Twice, because an item may have such words on both sides.
         items = [_AROUND_ITEM.sub("", _AROUND_ITEM.sub("", item)) for item in re.split(separator, text)]
         yield [folded(item) for item in items if re.search(r"\w", item)]
@@ -98,19 +122,23 @@ def _separator_for(answer: str) -> str:
 
 
 def _list_texts(question: str, answer: str, response: str) -> set[str]:
-    """Return the texts that may be the list: the marked or last part of a response with and without the words around it."""
+    """Return the texts that may be the list: the marked or last part of a response with and without the words around it.
+
+    Of "Two countries grew: Italy and Japan", return the whole, "Italy and Japan" behind the colon, and the items of the
+    answer in the order in which they are named.
+    """
     marked = [str(match[1]) for match in [*BOXED.finditer(response), *ANSWER.finditer(response)] if match[1].strip()]
     bold = _BOLD_LIST.findall(response)
     if not marked and len(bold) == 1:
         marked = bold
-    text = marked[-1] if marked else re.split(r"\n\s*\n", without_remarks(response))[-1]
-    text = _LIST_MARK.sub("\n", without_remarks(text).replace("*", "")).strip()
-    text = _VALUE_OF_ITEM.sub("", text)
+    part = marked[-1] if marked else re.split(r"\n\s*\n", without_remarks(response))[-1]
+    lines = _LIST_MARK.sub("\n", without_remarks(part).replace("*", "")).strip()
+    text = _VALUE_OF_ITEM.sub("", lines)
     texts = {text, _PREDICATE.sub("", text)}
     if text.count(":") == 1:
         texts.add(text.partition(":")[2])
     if contrast := _CONTRAST.search(text):
-        text = text[: contrast.start()]
+        text = text[: contrast.start()]  # from here on, all ways to read it are without the contrast
         texts.update({text, _PREDICATE.sub("", text)})
     if lead := _LEAD.match(text):
         texts.add(text[lead.end() :])
@@ -139,15 +167,21 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     Of answer "Japan,Italy" and "Italy is first and Japan is second", return "italy, japan".
     """
     items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
-    lower = american(text.casefold())
-    matches = [re.search(rf"(?<!\w){re.escape(item)}(?![a-z\d])", lower) for item in items]
+    in_one_case = american(text.casefold())
+    matches = [re.search(rf"(?<!\w){re.escape(item)}(?![a-z\d])", in_one_case) for item in items]
     starts = [(match.start(), item) for match, item in zip(matches, items, strict=True) if match]
-    rest = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
-    names = [*_OTHER_ITEM.findall(rest), *COUNTRY_NAME.findall(rest), *_FIRST_ITEM.findall(rest)]
+    without_items = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
+    names = [
+        *_OTHER_ITEM.findall(without_items),
+        *COUNTRY_NAME.findall(without_items),
+        *_FIRST_ITEM.findall(without_items),
+    ]
     if not re.search(r"\d", answer):  # numbers are values of items
         names = [name for name in names if not name.strip().isdigit()]
     others = [name for name in names if name.strip().casefold() not in one_form(question).casefold()]
-    if len(starts) < len(items) or others or _LAST_ITEM.search(rest) or _states_other_count(text, len(items)):
+    if len(starts) < len(items) or others:
+        return ""
+    if _LAST_ITEM.search(without_items) or _states_other_count(text, len(items)):
         return ""
     return ", ".join(item for _, item in sorted(starts))
 
