@@ -27,60 +27,102 @@ from evaluator.benchmarks.scoring.stated_answer import EITHER
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MAX_LABELLED_LINES = 4  # with more, a response is a table
-_CONCLUSION = re.compile(  # "…, so Japan.": group 1 is the rest of the line
-    r"(?:\b(?:therefore|thus|hence)\b|(?:^|[.,;:!?]\s?)so\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE
+_CONCLUSION = re.compile(  # group 1 is the rest of the line
+    r"""
+    (?: \b(?: therefore | thus | hence )\b            # therefore Japan.
+      | (?: ^ | [.,;:!?]\s? )so\b                     # It fell to 12, so Japan.
+      | 따라서 | →                                    # 따라서 일본
+    )
+    [ ,:]*([^\n]+)$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-# A slash between two candidates, as in Japan/Italy. 1/4, 28 L/day and 5 km/h have another one.
-_SLASH = r"(?<![\d$€£₩])(?<!\d[A-Za-z])(?<!\d\s[A-Za-z])(?<!\d[A-Za-z]{2})(?<!\d\s[A-Za-z]{2})/"
+# A slash between two candidates, as in Japan/Italy. It is a part of verbose patterns.
+_SLASH = r"""
+(?<![\d$€£₩])                                         # not in 1/4
+(?<!\d[A-Za-z]) (?<!\d\s[A-Za-z])                     # not in 28L/day, 28 L/day
+(?<!\d[A-Za-z]{2}) (?<!\d\s[A-Za-z]{2})               # not in 5km/h, 5 km/h
+/
+"""
 # Between candidates, with and without commas.
-_SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*")
-_HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*")
+_SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*", re.VERBOSE)
+_HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*", re.VERBOSE)
 # Words of a sentence about what is not the answer: what comes after it, or is behind it.
 _ABOUT_OTHERS = re.compile(
-    r"\b(?:(?:is|are|was|were|comes?|came|ranks?|ranked|follows?|followed)\b[^.]{0,20}\b(?:second|third|next|last|runner-up|behind|runners-up)"
-    r"|runner-up|(?:slightly|only|just|a little|somewhat) (?:higher|lower|larger|smaller|more|less|behind|below|above)"
-    r"|the least|the fewest|follows?|followed|trails?)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:
+        (?: is | are | was | were | comes? | came | ranks? | ranked | follows? | followed )\b
+        [^.]{0,20}
+        \b(?: second | third | next | last | runner-up | behind | runners-up )             # Italy is a close second
+      | runner-up
+      | (?: slightly | only | just | a\ little | somewhat )
+        \ (?: higher | lower | larger | smaller | more | less | behind | below | above )   # Italy is slightly lower
+      | the\ least | the\ fewest                                                           # Italy has the fewest
+      | follows? | followed | trails?                                                      # Italy trails with 12 %
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-# A last sentence that concludes from those before it: "This makes 12 %.", "Therefore, …".
+# A last sentence that concludes from those before it.
 _CONCLUDES = re.compile(
-    r"\b(?:therefore|thus|hence|so|overall|leaves)\b"
-    r"|^(?:this|that)(?:'s| is| leaves| gives| makes| equals| results| adds| comes| yields| amounts)\b"
-    r"|^it(?:'s| is) (?!mentioned|shown|listed|located|written|given|displayed|indicated|followed|marked|stated)|[=≈]",
-    re.IGNORECASE,
+    r"""
+    \b(?: therefore | thus | hence | so | overall | leaves )\b                             # Therefore, 12 %.
+    | ^(?:this|that)
+      (?: 's | \ is | \ leaves | \ gives | \ makes | \ equals
+        | \ results | \ adds | \ comes | \ yields | \ amounts )\b                          # This makes 12 %.
+    | ^it(?:'s|\ is)\                                                                      # It is 12 %.
+      (?! mentioned | shown | listed | located | written | given                           # but not: It is shown in red.
+        | displayed | indicated | followed | marked | stated )
+    | [=≈]                                                                                 # 5 + 7 = 12 %.
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_CHATTER = re.compile(r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE)
-_COMMITS = re.compile(r"\b(?:would|must|has to|should) be\b", re.IGNORECASE)
+_CHATTER = re.compile(  # I hope this helps! but not: Note that it is 12 %.
+    r"\W*(?:I'm|I am|I hope|I believe|let me know|please|note)\b(?![^.]*\d)", re.IGNORECASE
+)
+_COMMITS = re.compile(r"\b(?:would|must|has to|should) be\b", re.IGNORECASE)  # It must be Japan.
 _UNDECIDED = re.compile(
-    r"\b(?:could|might|may) (?:also|equally|just as well|as well) be\b|\b(?:not possible|impossible|unable|hard|difficult) to (?:tell|say|determine|know)\b"
-    r"|\b(?:cannot|can't|could not) (?:be )?(?:tell|determined?|say|known?|identify|identified)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:could|might|may)\ (?: also | equally | just\ as\ well | as\ well )\ be\b          # It could also be Italy.
+    | \b(?: not\ possible | impossible | unable | hard | difficult )
+      \ to\ (?: tell | say | determine | know )\b                                          # It is hard to tell.
+    | \b(?: cannot | can't | could\ not )\ (?:be\ )?
+      (?: tell | determined? | say | known? | identify | identified )\b                    # It cannot be determined.
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+
 _BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but not labels: **Answer:**, **Japan**:
-_IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)
-_VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")
+_IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)  # It's Japan
+_VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")  # (50 %)
 # A clause whose only value is in brackets: "about half (50 %)".
 _ONLY_VALUE_IN_BRACKETS = re.compile(r"((?:^|[.;,])[^\d.;,()]*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE)
-# Two values as alternatives: "12 % or 15 %", and words that say so of any answer.
+# Two values as alternatives, and words that say so of any answer.
 _EITHER_VALUE = re.compile(
-    rf"\d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d|(?:{EITHER.pattern})\s+(?:maybe|perhaps|possibly|more|less|so)\b|either",
-    re.IGNORECASE,
+    rf"""
+    \d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d                                 # 12 % or 15 %
+    | (?:{EITHER.pattern})\s+(?: maybe | perhaps | possibly | more | less | so )\b         # 12 % or more
+    | either                                                                               # either of them
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Before another form of the same value: "12.4 %, or roughly 12 %".
 _REWORDS = re.compile(r",?\sor\s(?=(?:roughly|about|approximately|around|simply)\s[$€£₩]?\d)", re.IGNORECASE)
-_LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")
-_BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")
+_LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")  # Japan: 12 %; 2020: 12 %
+_BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")  # - Japan: 12 %
 
 
 def answering_passages(question: str, answer: str, response: str) -> list[str]:
-    """Return the passages of a response of which one must give the answer, or an empty list if it is a list of candidates."""
+    """Return the passages of a response of which one must give the answer, or an empty list if it is a list of candidates.
+
+    To "How many plants does France have?", "France has 15 plants. Spain is a close second." gives its first sentence.
+    """
     labelled = None if ANSWER.search(response[:MAX_LENGTH]) else _labelled_value(question, response)
     if labelled is not None:
         return [labelled]
-    is_value = answer_is_value(answer)
-    if is_value:
-        response = _without_alternative_words(response)
-    return _final_passages(question, answer, response, is_value)
+    if not answer_is_value(answer):
+        return _final_passages(question, answer, response, is_value=False)
+    return _final_passages(question, answer, _without_alternative_words(response), is_value=True)
 
 
 def answer_is_value(answer: str) -> bool:
@@ -92,7 +134,7 @@ def _labelled_value(question: str, response: str) -> str | None:
     """Return what is behind the label that a question names in a response of lines `label: value`, or None.
 
     It is the first line's name if that label has only words of the question, or the value of the only one of two to four
-    lines that has words of the question.
+    lines that has words of the question. To "How many plants does France have?", "France: 15\\nSpain: 17" gives 15.
     """
     lines = [_BULLET_MARK.sub("", line) for line in response.splitlines() if line.strip()]
     first_label, _, name = lines[0].partition(":")
@@ -114,12 +156,13 @@ def _without_alternative_words(response: str) -> str:
     return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
 
 
-def _final_passages(question: str, answer: str, response: str, is_value: bool) -> list[str]:
+def _final_passages(question: str, answer: str, response: str, *, is_value: bool) -> list[str]:
     """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
 
     The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but
     an answer. Else it is in the last sentence that is not about another time, or in one that repeats more of the
-    question, if nothing is concluded from that.
+    question, if nothing is concluded from that. The first of these decides, from the most explicit to the least: a response
+    with a box is not searched for a marker.
     """
     if len(response) > MAX_LENGTH:
         return []
@@ -130,20 +173,19 @@ def _final_passages(question: str, answer: str, response: str, is_value: bool) -
     conclusion = _conclusion(response)
     if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
         return [conclusion]
-    response = _with_values_of_remarks(response) if is_value else response
-    response = without_remarks(response)
-    bold = {text for text in _BOLD.findall(response) if not is_value or re.search(r"\d", text)}
+    plain = without_remarks(_with_values_of_remarks(response) if is_value else response)
+    bold = {text for text in _BOLD.findall(plain) if not is_value or re.search(r"\d", text)}
     if len(bold) == 1:
         return [str(bold.pop())]
-    if bold or EITHER.search(response) or _UNDECIDED.search(response):
+    if bold or EITHER.search(plain) or _UNDECIDED.search(plain):
         return []
-    sentences = [sentence.strip() for sentence in SENTENCE_END.split(response) if sentence.strip()]
+    sentences = [sentence.strip() for sentence in SENTENCE_END.split(plain) if sentence.strip()]
     sentences = [sentence for sentence in sentences if not _CHATTER.match(sentence)] or sentences
     if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
         return sentences[:1]
     # One comma may belong to an answer (Seoul, South Korea); a semicolon or a new line does not.
     for separator, max_parts in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
-        parts = separator.split(response)
+        parts = separator.split(plain)
         if len(parts) > 1 and len(set(map(folded, parts))) == 1:  # repeats one answer
             return parts[:1]
         if len(parts) > max_parts and all(map(_is_candidate, parts)):
@@ -162,7 +204,12 @@ def _conclusion(response: str) -> str:
 
 
 def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
-    """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes."""
+    """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes.
+
+    The one that repeats more is returned alone if the last one is about others ("Italy is a close second.") or it names
+    something else than the answer, so that the last one cannot make it right. The only sentence with "must be" is returned
+    before any of that is compared.
+    """
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
         return committed
