@@ -20,7 +20,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from scripts.support.rooms import ALLOWED, ROOMS, described
 from submissions.config.api_options import ApiOptions
-from submissions.config.paths import ROOT, SAMPLES
+from submissions.config.paths import PUBLISHED, ROOT, SAMPLES
 from submissions.config.setting_values import (
     API_FIELDS,
     API_REQUIRED,
@@ -152,6 +152,11 @@ def limits() -> str:
 def limits_ko() -> str:
     rows = [(one.card.title, f"{one.min_context:,}", f"{one.max_new_tokens:,}") for one in _benchmarks()]
     return _table(("벤치마크", "필요한 컨텍스트(토큰)", "답변 길이 제한(토큰)"), *rows)
+
+
+def published_records() -> str:
+    counts = {one.name: len(list(PUBLISHED.glob(f"{one.name}/*.json"))) for one in _benchmarks()}
+    return _table(("benchmark", "records"), *((f"`{name}`", str(count)) for name, count in counts.items() if count))
 
 
 def _samples(benchmark: Benchmark) -> int:
@@ -287,6 +292,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "axes": axes,
     "limits": limits,
     "limits-ko": limits_ko,
+    "published-records": published_records,
     "rooms-submissions": partial(rooms, "submissions"),
     "rooms-evaluator": partial(rooms, "evaluator"),
     "rooms-leaderboard": partial(rooms, "leaderboard"),

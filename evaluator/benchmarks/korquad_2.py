@@ -121,8 +121,10 @@ class KorQuAD2(Benchmark):
             try:
                 documents = json.loads(content)["data"]
                 rows = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise DataError(f"{file}: not a KorQuAD 2.x file: {error}") from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{file}: not JSON: {error}") from None
+            except (KeyError, TypeError):
+                raise DataError(f'{file}: not a KorQuAD 2.x file: {{"data": [{{"qas": […], …}}, …]}}') from None
             yield from (SourceRow(file, number, row) for number, row in enumerate(rows, 1))
 
     def convert_row(self, source_row: SourceRow, images: ImageFolder | None = None) -> Row:

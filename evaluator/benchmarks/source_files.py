@@ -14,6 +14,9 @@ from pathlib import Path, PurePath, PurePosixPath
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # formats of pictures that Pillow may open
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")  # endings of their files
 
+# The Hub's cache has SNAPSHOTS/COMMIT/table.csv as links to files in this folder beside SNAPSHOTS.
+HUB_CACHE_FILES = "blobs"
+
 
 def composed(text: str) -> str:
     """Return a text with each Korean syllable as one character (Unicode NFC), as people write and compare it."""
@@ -26,12 +29,25 @@ def is_left_by_computer(path: PurePath) -> bool:
 
 
 def files_below(folder: Path, endings: tuple[str, ...]) -> list[Path]:
-    """Return the files at any depth whose names end in one of `endings`, in either case, sorted by path."""
+    """Return the files at any depth whose names end in one of `endings`, in either case, sorted by path.
+
+    Links to other folders are left out: a folder that somebody else made could name any file of this machine.
+    """
     return sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix.lower() in endings and not is_left_by_computer(path.relative_to(folder)) and path.is_file()
+        if path.suffix.lower() in endings
+        and not is_left_by_computer(path.relative_to(folder))
+        and path.is_file()
+        and not _leads_outside(path, folder)
     )
+
+
+def _leads_outside(path: Path, folder: Path) -> bool:
+    """Return whether a file below a folder is a link to another folder. The Hub's cache has links to its own `blobs`."""
+    folder = folder.resolve()
+    own_folders = (folder, folder.parent.parent / HUB_CACHE_FILES)
+    return not any(path.resolve().is_relative_to(own) for own in own_folders)
 
 
 @dataclass(frozen=True)

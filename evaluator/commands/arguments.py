@@ -9,13 +9,12 @@ import math
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import ENGINES
 from evaluator.results.shard import parse_shard
-from submissions.commands.arguments import add_model_options
+from submissions.commands.arguments import add_model_options, path_argument
 from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
 
@@ -72,7 +71,7 @@ def _add_strategies(strategies: argparse.ArgumentParser) -> None:
 def _add_verify(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("result", help="a result's JSON: a file, or its address, https://BOARD/results/KEY.json")
     verify.add_argument(
-        "--key", required=True, type=Path, metavar="FILE", help="the operator's public key, Ed25519 in PEM"
+        "--key", required=True, type=path_argument, metavar="FILE", help="the operator's public key, Ed25519 in PEM"
     )
     verify.add_argument(
         "--statement", metavar="PLACE", help="a file or address (default: KEY.intoto.json beside the result)"
@@ -81,7 +80,7 @@ def _add_verify(verify: argparse.ArgumentParser) -> None:
 
 def _add_croissant(croissant: argparse.ArgumentParser) -> None:
     _add_benchmark(croissant, "benchmark", "the benchmark of the items")
-    croissant.add_argument("folder", type=Path, help="a folder with items.jsonl or items.parquet")
+    croissant.add_argument("folder", type=path_argument, help="a folder with items.jsonl or items.parquet")
     croissant.add_argument("--license", required=True, metavar="ADDRESS", help="address of the licence")
     croissant.add_argument("--url", required=True, metavar="ADDRESS", help="address of the dataset")
 
@@ -125,10 +124,10 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
     )
     for step in (draw, collect, reveal, verify):
         step.add_argument(
-            "--out", required=True, type=_folder, metavar="FOLDER", help="a folder that does not exist yet"
+            "--out", required=True, type=path_argument, metavar="FOLDER", help="a folder that does not exist yet"
         )
     statistics = steps.add_parser("statistics", help="difficulty and discrimination of the items in a collected folder")
-    statistics.add_argument("folder", type=_folder, help="a folder that `collect` or `reveal` has written")
+    statistics.add_argument("folder", type=path_argument, help="a folder that `collect` or `reveal` has written")
 
 
 def _add_errata(errata: argparse.ArgumentParser) -> None:
@@ -248,7 +247,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--no-images", action="store_true", help="ask without images and pages, to find shortcuts in the data"
     )
     run.add_argument("--sandbox", choices=["auto", "none"], default="auto", help=SANDBOX_HELP)
-    run.add_argument("--out", required=True, type=_folder, metavar="FOLDER", help="folder for the files below")
+    run.add_argument("--out", required=True, type=path_argument, metavar="FOLDER", help="folder for the files below")
 
 
 def _add_parity(parity: argparse.ArgumentParser) -> None:
@@ -275,9 +274,11 @@ def _add_parity(parity: argparse.ArgumentParser) -> None:
 
 def _add_score(score: argparse.ArgumentParser) -> None:
     _add_benchmark(score, "benchmark", "the benchmark")
-    score.add_argument("--items", required=True, type=Path, metavar="FILE", help='JSON lines: {"id", "answer", …}')
     score.add_argument(
-        "--answers", required=True, type=Path, metavar="FILE", help='JSON lines: {"id", "text"}, in any order'
+        "--items", required=True, type=path_argument, metavar="FILE", help='JSON lines: {"id", "answer", …}'
+    )
+    score.add_argument(
+        "--answers", required=True, type=path_argument, metavar="FILE", help='JSON lines: {"id", "text"}, in any order'
     )
     score.add_argument(
         "--strip-reasoning",
@@ -285,16 +286,21 @@ def _add_score(score: argparse.ArgumentParser) -> None:
         help="the texts are raw transcripts: score only what follows the reasoning",
     )
     score.add_argument(
-        "--per-item", type=Path, metavar="FILE", help="write each item's score to this file, in the order of the items"
+        "--per-item",
+        type=path_argument,
+        metavar="FILE",
+        help="write each item's score to this file, in the order of the items",
     )
 
 
 def _add_import(importer: argparse.ArgumentParser) -> None:
     _add_benchmark(importer, "benchmark", "the benchmark")
     importer.add_argument(
-        "source", type=Path, help="file or folder: CSV, XLSX, JSON or Parquet beside the images; a zip for korquad-2"
+        "source",
+        type=path_argument,
+        help="file or folder: CSV, XLSX, JSON or Parquet beside the images; a zip for korquad-2",
     )
-    importer.add_argument("out", type=Path, help="a new or empty folder")
+    importer.add_argument("out", type=path_argument, help="a new or empty folder")
 
 
 def _add_worker(worker: argparse.ArgumentParser) -> None:
@@ -419,12 +425,6 @@ def _dataset(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not OWNER/NAME")
     return text
-
-
-def _folder(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("must name a folder")
-    return Path(text)
 
 
 def _count(text: str) -> int:

@@ -69,8 +69,6 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
             if row["id"] in rows:
                 raise ValueError(f"the id {row['id']!r} appears twice")
             item = benchmark.item(row, out)
-            if fault := next(filter(None, map(picture_fault, item.images)), ""):
-                raise ValueError(fault)
             items.append(item)
             rows[row["id"]] = row
         except ROW_ERRORS as error:
@@ -120,9 +118,13 @@ def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder,
 
 
 def _store_picture(picture: Picture, out: Path) -> str:
-    """Store a picture in `out`. Return its path there, such as `images/0b1c….png`."""
+    """Store a picture in `out`. Return its path there, such as `images/0b1c….png`. Raises ValueError if it is broken."""
     content, ending = file_of(picture)
-    return write_content_addressed(out, "images", ending, content)
+    stored = write_content_addressed(out, "images", ending, content)
+    name = picture.name if isinstance(picture, Path) else "the embedded picture"
+    if fault := picture_fault(out / stored, name):
+        raise ValueError(fault)
+    return stored
 
 
 def _remove_unused(out: Path, rows: Iterable[Row]) -> None:

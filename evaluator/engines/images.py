@@ -84,12 +84,13 @@ def check_pictures(items: Sequence[Item]) -> None:
                 raise DataError(f"item {item_of[path].id!r}: {fault}")
 
 
-def picture_fault(path: Path) -> str:
-    """Return why a picture cannot be decoded, or ""."""
+def picture_fault(path: Path, name: str = "") -> str:
+    """Return why a picture cannot be decoded, or "". `name` is what its makers call it, by default the file's name."""
     try:
         load_image(path)
     except OSError as error:
-        return f"{path.name} is not a readable image: {error}"
+        name = name or path.name
+        return f"{name} is not a readable image: {error}".replace(str(path), name)
     return ""
 
 

@@ -288,12 +288,12 @@ class LiveBoard:
         reasons = {retirement.key: retirement.reason for retirement in retired if retirement.until is None}
         errata_counts = _errata_counts(errata)
         boards: Boards = {}
-        changed: set[str] = set()  # benchmarks
+        changed: list[str] = []  # benchmarks
         for name, own in rows.items():
             if has_same_annotations and last.rows.get(name) == own:
                 boards[name] = last.boards[name]
             else:
-                changed.add(name)
+                changed.append(name)
                 boards[name] = ranked(with_annotations(own, reasons, errata_counts.get(name, {}), private))
         models = model_rows(boards) if changed else last.models
         unseen = last.unseen

@@ -8,7 +8,7 @@ from submissions.config.addresses import SPACES
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command to those of `hannun`."""
     build = commands.add_parser("build", help="write the pages as files; only what changed is written again")
-    build.add_argument("out", metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space")
+    build.add_argument("out", type=_place, metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space")
     build.add_argument(
         "--address",
         type=_address,
@@ -25,8 +25,15 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
 
 
+def _place(text: str) -> str:
+    """Return a place for files. An empty one, as of an unset shell variable, would mean the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
 def _address(text: str) -> str:
     """Return a base address without a slash at its end; empty for none."""
     if text and not text.startswith(("https://", "http://")):
-        raise argparse.ArgumentTypeError(f"must start with https://, not {text[:50]!r}")
+        raise argparse.ArgumentTypeError(f"must start with https:// or http://, not {text[:50]!r}")
     return text.rstrip("/")

@@ -57,7 +57,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_key(listed, nargs="?")
     listed.add_argument(
         "--out",
-        type=Path,
+        type=path_argument,
         metavar="FOLDER",
         help="write KEY.json and its signed statement for the maker, as they will be public",
     )
@@ -84,9 +84,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     move.add_argument("source", help="a folder, hf://datasets/OWNER/NAME or hf://buckets/OWNER/NAME")
     move.add_argument("target", help="a store that is empty, or that has an unfinished copy")
     backup = commands.add_parser("backup", help="copy both stores into a folder")
-    backup.add_argument("folder", type=Path, help="a new folder, or that of an interrupted backup")
+    backup.add_argument("folder", type=path_argument, help="a new folder, or that of an interrupted backup")
     restore = commands.add_parser("restore", help="copy a backup into empty stores")
-    restore.add_argument("folder", type=Path, help="a folder that `backup` has made")
+    restore.add_argument("folder", type=path_argument, help="a folder that `backup` has made")
     _add_init(commands.add_parser("init", help="set up a board in a Space, as static files, or on a machine"))
     commands.add_parser("status", help="show stores, queue, workers and limits on one screen")
     commands.add_parser("verify-stores", help="check stored files against their hashes, and records against the index")
@@ -107,6 +107,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_key(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     parser.add_argument("key", nargs=nargs, help="the request's key, 32 hex digits")
+
+
+def path_argument(text: str) -> Path:
+    """Return the path in an argument. An empty one, as of an unset shell variable, would mean the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return Path(text)
 
 
 def _add_init(init: argparse.ArgumentParser) -> None:

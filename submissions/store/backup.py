@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 
 from submissions.config.settings import Settings
-from submissions.store.copy import copy_store
+from submissions.store.copy import check_places, copy_store
 from submissions.store.open import has_private_queue, private_queue_address
 from submissions.texts.errors import StoreError
 
@@ -18,12 +18,14 @@ PUBLIC, PRIVATE, EVALUATIONS, CHECKSUMS = "store.git", "private", "evaluations.g
 
 def backup(folder: Path, settings: Settings) -> dict[str, int]:
     """Back up all stores. Return the number of files by the address of the store. Raises StoreError on failure."""
-    checksums = folder / CHECKSUMS
-    checksums.unlink(missing_ok=True)
     stores = [(settings.store, PUBLIC), (settings.private_store, PRIVATE)]
     evaluations = private_queue_address(settings)
     if evaluations and has_private_queue(settings):
         stores.append((evaluations, EVALUATIONS))
+    # Before the first store is copied: inside the private store, the copy of the public one would be among its files.
+    check_places([url for url, _ in stores], [str(folder / name) for _, name in stores])
+    checksums = folder / CHECKSUMS
+    checksums.unlink(missing_ok=True)
     copied = {url: copy_store(url, str(folder / name), settings) for url, name in stores}
     if (folder / EVALUATIONS).exists():
         (folder / EVALUATIONS).chmod(0o700)
@@ -46,6 +48,7 @@ def restore(folder: Path, settings: Settings) -> dict[str, int]:
         if evaluations is None:
             raise StoreError(f"{folder / EVALUATIONS} has private evaluations: set HANNUN_PRIVATE_QUEUE")
         stores.append((evaluations, EVALUATIONS))
+    check_places([str(folder / name) for _, name in stores], [url for url, _ in stores])
     return {url: copy_store(str(folder / name), url, settings) for url, name in stores}
 
 

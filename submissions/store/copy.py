@@ -6,6 +6,7 @@ copied from one fsspec address to another.
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,20 +31,21 @@ def copy_store(source: str, target: str, settings: Settings) -> int:
 
     Raises StoreError if the target has other files or other contents, or if the copy would be incomplete.
     """
-    _check_places(source, target)
+    check_places([source], [target])
     if _is_git(source):
         return _copy_git(open_store(source, settings), target, settings)
     return _copy_private(open_files(source, settings), target, settings)
 
 
-def _check_places(source: str, target: str) -> None:
-    """Raise StoreError if the source does not exist, or if one place is inside the other."""
-    here = _local_folder(source)
-    there = _local_folder(target)
-    if here and not here.exists():
-        raise StoreError(f"{source} does not exist")
-    if here and there and (here.is_relative_to(there) or there.is_relative_to(here)):
-        raise StoreError(f"one of {source} and {target} is inside the other: name another place")
+def check_places(sources: Iterable[str], targets: Iterable[str]) -> None:
+    """Raise StoreError if a source does not exist, or if one of a source and a target is inside the other."""
+    for source, target in product(sources, targets):
+        here = _local_folder(source)
+        there = _local_folder(target)
+        if here and not here.exists():
+            raise StoreError(f"{source} does not exist")
+        if here and there and (here.is_relative_to(there) or there.is_relative_to(here)):
+            raise StoreError(f"one of {source} and {target} is inside the other: name another place")
 
 
 def _local_folder(url: str) -> Path | None:

@@ -6,6 +6,7 @@ Each archive of tests/cases/import is one report from another tool.
 import csv
 import json
 import re
+import shutil
 import unicodedata
 import zipfile
 from collections.abc import Callable
@@ -171,7 +172,7 @@ def test_import_refuses_encrypted_workbook(tmp_path: Path) -> None:
 
 
 def _csv_folder(folder: Path, content: str, encoding: str = "utf-8") -> Path:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     Image.new("RGB", (4, 4)).save(folder / "1.png")
     (folder / "q.csv").write_text(",".join(VQA_COLUMNS) + "\n" + content, encoding=encoding)
     return folder
@@ -238,7 +239,25 @@ def test_import_decodes_pictures(tmp_path: Path, write: Callable[[Path], None]) 
     write(folder / "2.png")
     imported = _imported("ko-vqa", folder, tmp_path)
     assert [item.id for item in imported.items] == ["1"]
-    assert "not a readable image" in imported.rejected[0][1]
+    reason = imported.rejected[0][1]
+    assert reason.startswith("2.png is not a readable image") and str(tmp_path) not in reason
+    assert len(list((tmp_path / "out/images").iterdir())) == 1, "the broken picture is not kept"
+
+
+def test_import_leaves_out_links_to_other_folders(tmp_path: Path) -> None:
+    """A folder that somebody else made could name any file of this machine. Links of the Hub's cache are its own."""
+    folder = _csv_folder(tmp_path / "repo/snapshots/in", "".join(f"{n},교육,얼마?,5원,{n}.png\n" for n in (1, 2, 3)))
+    blobs = tmp_path / "repo/blobs"
+    blobs.mkdir()
+    picture = (folder / "1.png").rename(folder / "kept.png")
+    for copy in (blobs / "2", tmp_path / "3.png"):
+        shutil.copy(picture, copy)
+    (folder / "1.png").symlink_to("kept.png")
+    (folder / "2.png").symlink_to("../../blobs/2")
+    (folder / "3.png").symlink_to(tmp_path / "3.png")
+    imported = _imported("ko-vqa", folder, tmp_path)
+    assert [item.id for item in imported.items] == ["1", "2"]
+    assert "image '3.png' is not below" in imported.rejected[0][1]
 
 
 def test_run_names_broken_picture(tmp_path: Path, environment: dict[str, str]) -> None:

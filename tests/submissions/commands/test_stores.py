@@ -116,6 +116,21 @@ def test_backup_names_damaged_pack(
     assert "damaged" in error and len(error.splitlines()) == 1
 
 
+def test_refused_backup_writes_nothing(
+    settings: Settings, filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", f"{settings.private_store}/backup"]) == 2
+    assert "is inside the other" in capsys.readouterr().err
+    assert not Path(f"{settings.private_store}/backup").exists()
+
+
+@pytest.mark.parametrize("command", [["backup"], ["restore"], ["build"], ["private", "--out"]])
+def test_empty_folder_is_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*command, ""])
+    assert end.value.code == 2 and "must not be empty" in capsys.readouterr().err
+
+
 def lose_stores(settings: Settings) -> None:
     for path in (settings.store, settings.private_store):
         shutil.rmtree(path)
