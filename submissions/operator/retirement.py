@@ -16,7 +16,7 @@ def retire(store: Store, key: str, reason: str, now: datetime) -> None:
     try:
         retirement = Retirement(key=key, reason=reason, since=now)
     except ValidationError as error:
-        raise QueueError(f"not a reason: {first_error(error)}") from None
+        raise QueueError(f"{key} cannot be retired: {first_error(error)}") from None
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         if all(row.key != key for row in board_reader(store).read(snapshot)[0]):
