@@ -14,67 +14,118 @@ from evaluator.benchmarks.scoring.thinking import after_thinking
 MAX_JSON = 20_000  # characters; a longer output is not read as JSON
 ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답", "최종 답", "result", "value")
 
-# Words with which an output offers alternatives.
-EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|이거나|둘\s?중\s?하나|either", re.IGNORECASE)
+# Words with which an output offers alternatives. Other verbose patterns contain this one.
+EITHER = re.compile(
+    r"""
+    (?<![A-Za-z])or(?![A-Za-z]) | either      # 5 or 6
+    | 또는 | 혹은 | 아니면 | 이거나           # 5건 또는 6건
+    | 둘\s?중\s?하나                          # 둘 중 하나입니다
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 # A question and its answer, in group 1, of an output that goes on with more: "Q: …\nA: 42\nQ: …".
 _QUESTION_AND_ANSWER = re.compile(
-    r"\s*(?:Q|Question|질문)\s?[:.][^\n]*\n+\s*(?:A|Answer|답변?)\s?[:.]\s*(.+?)(?=\n+\s*(?:Q|Question|질문)\s?[:.]|\Z)",
-    re.IGNORECASE | re.DOTALL,
+    r"""
+    \s*(?: Q | Question | 질문 )\s?[:.][^\n]*\n+      # Q: …
+    \s*(?: A | Answer | 답변? )\s?[:.]\s*(.+?)        # A: 42
+    (?= \n+\s*(?: Q | Question | 질문 )\s?[:.] | \Z )
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 # Wrappers.
-_END_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:eos|end_of_turn|start_of_turn)>")
-_ANSWER_TAG = re.compile(
+_END_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:eos|end_of_turn|start_of_turn)>")  # <|im_end|>, </s>
+_ANSWER_TAG = re.compile(  # <answer>603천 명</answer>
     r"<(answer|final_answer|final|result|정답|답)>\s{0,9}(.{0,2000}?)\s{0,9}</\1>", re.IGNORECASE | re.DOTALL
 )
-_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|tr|li|h[1-6]|table|ul|ol)>", re.IGNORECASE)
-_CELL_END = re.compile(r"</t[dh]>(?=\s*<t[dh])", re.IGNORECASE)
-_BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|tr|li|h[1-6]|table|ul|ol)>", re.IGNORECASE)  # <br>, </p>
+_CELL_END = re.compile(r"</t[dh]>(?=\s*<t[dh])", re.IGNORECASE)  # </td><td>, but not </td></tr>
+_BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)  # <b>
 _TAG = re.compile(
-    r"</?(?:answer|final_answer|final|result|p|div|span|tr|td|th|tbody|thead|table|ul|ol|li|i|em|u|s|mark|code|pre|font|h[1-6]|center|small"
-    r"|output|response|html|body)(?:\s[^<>]{0,200})?/?>",
-    re.IGNORECASE,
+    r"""
+    </?
+    (?: answer | final_answer | final | result | output | response        # <answer>, </output>
+      | html | body | p | div | span | center | h[1-6]                    # <div class="answer">
+      | table | thead | tbody | tr | th | td | ul | ol | li               # <td>
+      | i | em | u | s | mark | small | code | pre | font                 # <em>
+    )
+    (?:\s[^<>]{0,200})?/?>
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
-_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
-_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+(?=\S)", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)  # ```json
+_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)  # ## 답변
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+(?=\S)", re.MULTILINE)  # > 603천 명
 # Arrows of all kinds become →, and one at the start of a line is left out or read as 따라서.
-_ARROW = re.compile(r"[=-]+>|[⟹➡➔➜⇒▶►☞👉]")
-_ARROW_FIRST = re.compile(r"^[ \t]*(?:→[ \t]*)+", re.MULTILINE)
-_MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)
+_ARROW = re.compile(r"[=-]+>|[⟹➡➔➜⇒▶►☞👉]")  # =>, -->, ⇒
+_ARROW_FIRST = re.compile(r"^[ \t]*(?:→[ \t]*)+", re.MULTILINE)  # → 603천 명
+_MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)  # 정답 → 603천 명
 
 # A table before or after the answer shows where it comes from.
-_TABLE_LINES = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)
+_TABLE_LINES = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)  # two lines: | 음식점 | 603 |
 TABLE_START, TABLE_END = "<table", "</table>"
 
 # Sources.
-_CITATION = re.compile(  # [3], 【…】, ¹⁾
-    r"(?<=\S)[ \t]?(?:\[\^?\d{1,3}\]|【[^【】\n]{1,40}】)|(?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]"
+_CITATION = re.compile(
+    r"""
+    (?<=\S)[ \t]?(?: \[\^?\d{1,3}\]                   # 603천 명 [3], 603천 명[^1]
+                   | 【[^【】\n]{1,40}】 )            # 603천 명【4†source】
+    | (?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]               # 603천 명¹⁾, but not km²)
+    """,
+    re.VERBOSE,
 )
-_SOURCE = re.compile(  # (출처: 통계청), [그림 3], a line "Source: …"
-    r"[ \t]?[(\[][ \t]?(?:(?:자료|데이터)?\s?출처|자료|참고|참조|source|see|ref)\s*[:：=][^()\[\]\n]*[)\]]"
-    r"|[ \t]?[(\[][ \t]?(?:<?표|그림|도표|쪽|페이지|p\.|pp\.|page|table|figure|fig\.)\s?\d[^()\[\]\n]*[)\]]"
-    r"|(?:^|(?<=[.!?。])[ \t])[ \t]*[\[(*_\-–※•]*[ \t]*(?:(?:자료|데이터)\s?)?(?:출처|source)\**\s*[:：][^\n]*$",
-    re.IGNORECASE | re.MULTILINE,
+_SOURCE = re.compile(
+    r"""
+    [ \t]?[(\[][ \t]?                                                     # (출처: 통계청), [source: …]
+      (?: (?:자료|데이터)?\s?출처 | 자료 | 참고 | 참조 | source | see | ref )
+      \s*[:：=][^()\[\]\n]*[)\]]
+    | [ \t]?[(\[][ \t]?                                                   # [그림 3], (<표 2> 참고), (p. 12)
+      (?: <?표 | 그림 | 도표 | 쪽 | 페이지 | p\. | pp\. | page | table | figure | fig\. )
+      \s?\d[^()\[\]\n]*[)\]]
+    | (?: ^ | (?<=[.!?。])[ \t] )                                         # a line "출처: 통계청", or after a sentence
+      [ \t]*[\[(*_\-–※•]*[ \t]*
+      (?: (?:자료|데이터)\s? )?(?: 출처 | source )\**\s*[:：][^\n]*$
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_FOOTNOTE = re.compile(r"^[ \t]*\[\^?\d{1,3}\][ \t]*:?[ \t]*\S[^\n]*$", re.MULTILINE)
+_FOOTNOTE = re.compile(r"^[ \t]*\[\^?\d{1,3}\][ \t]*:?[ \t]*\S[^\n]*$", re.MULTILINE)  # [1]: 통계청
 
 # Explanations.
 _EXPLANATION = re.compile(
-    r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:\d[.)][ \t]*)?(?:설명|해설|근거|이유|풀이|풀이 ?과정|계산|계산 ?과정|참고|비고|보충 ?설명|추가 ?설명|판단 ?근거"
-    r"|explanation|reasoning|reason|rationale|justification|note|evidence|calculation|working|analysis)[ \t]*[*_\])】>]*[ \t]*(?:[:：]|$)[^\n]*",
-    re.IGNORECASE | re.MULTILINE,
+    r"""
+    ^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:\d[.)][ \t]*)?                          # **해설**: …, 2. 풀이 과정
+    (?: 설명 | 해설 | 보충\ ?설명 | 추가\ ?설명                            # 설명: …
+      | 근거 | 이유 | 판단\ ?근거                                          # 근거: …
+      | 풀이 | 풀이\ ?과정 | 계산 | 계산\ ?과정                            # 풀이 과정: …
+      | 참고 | 비고                                                        # 참고: …
+      | explanation | reasoning | reason | rationale | justification       # Explanation: …
+      | note | evidence | calculation | working | analysis                 # Note: …
+    )
+    [ \t]*[*_\])】>]*[ \t]*(?:[:：]|$)[^\n]*
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _ANSWER_LINE = re.compile(
-    r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:최종[ \t]?)?(?:정답|답변|답|결론|(?:final )?answer|conclusion)[ \t]*[*_\])】>]*[ \t]*(?:[:：은는=]|is\b|$)"
-    r"|^[ \t]*(?:따라서|그러므로|즉|결론적으로|결과적으로|∴|therefore|thus|hence)[,\s]",
-    re.IGNORECASE | re.MULTILINE,
+    r"""
+    ^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:최종[ \t]?)?
+    (?: 정답 | 답변 | 답 | 결론 | (?:final\ )?answer | conclusion )        # **최종 답변**: …
+    [ \t]*[*_\])】>]*[ \t]*(?: [:：은는=] | is\b | $ )
+    | ^[ \t]*
+      (?: 따라서 | 그러므로 | 즉 | 결론적으로 | 결과적으로 | ∴             # 따라서 …
+        | therefore | thus | hence )
+      [,\s]
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_ANSWER_HEADING = re.compile(
+    r"""
+    ^[ \t]*[*_]*
+    (?: (?:final\ )?answer | conclusion | (?:최종\ ?)?답변? | 정답 | 결론 )  # a line "**최종 답변:**" or "Answer"
+    [*_]*[ \t]*:?[*_]*[ \t]*$
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
-_ANSWER_HEADING = re.compile(
-    r"^[ \t]*[*_]*(?:(?:final )?answer|conclusion|(?:최종 ?)?답변?|정답|결론)[*_]*[ \t]*:?[*_]*[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 # What an output takes back.
 _CORRECTION = re.compile(
@@ -83,26 +134,43 @@ _CORRECTION = re.compile(
     \s{0,3}
     (?:
         (?:아닙니다|아니(?:요|오|다|야)?) (?=[\s,.!…]) (?!\s?라)           # 아니요, but not 아니라
-      | 아,\s?(?:아니|잠깐) | 잠깐 | 잠시만 | 정정(?:합|하|:|드)
-      | 다시[ ](?:보니|보면|확인|계산|살펴|읽어|세어)
-      | 잘못[ ](?:봤|보았|읽|계산|말) | 수정(?:합|하겠) | 죄송 | 실수
-      | wait\b | actually\b | correction\b | scratch[ ]that | sorry\b | my[ ]mistake
-      | let[ ]me[ ](?:re|correct|check) | on[ ]second | oops | hmm\b | no,
+      | 아,\s?(?:아니|잠깐) | 잠깐 | 잠시만 | 정정(?:합|하|:|드)           # 아, 잠깐; 정정합니다
+      | 다시[ ](?:보니|보면|확인|계산|살펴|읽어|세어)                      # 다시 보니
+      | 잘못[ ](?:봤|보았|읽|계산|말) | 수정(?:합|하겠) | 죄송 | 실수      # 잘못 봤습니다
+      | wait\b | actually\b | correction\b | scratch[ ]that | sorry\b | my[ ]mistake   # Wait, …
+      | let[ ]me[ ](?:re|correct|check) | on[ ]second | oops | hmm\b | no,             # Let me recount.
     )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _AFFIRMS = re.compile(
-    r"맞(?:습니다|네요|다|음)|옳|동일|같습니다|변함|틀림없|확인(?:됩니다|되었|했습니다)|correct\b|right\b|confirm|the same|일치",
-    re.IGNORECASE,
+    r"""
+    맞(?: 습니다 | 네요 | 다 | 음 ) | 옳 | 틀림없               # 603천 명이 맞습니다
+    | 확인(?: 됩니다 | 되었 | 했습니다 )                        # 603천 명으로 확인됩니다
+    | 동일 | 같습니다 | 변함 | 일치                             # 결과는 같습니다
+    | correct\b | right\b | confirm | the\ same                 # that is correct
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-# What may be an answer: a digit, a letter of a choice, a number in Hangul.
-_HAS_VALUE = re.compile(r"\d|(?<![A-Za-z])[A-D](?![A-Za-z])|[일이삼사오육칠팔구십백천만억조]{2,}")
+_HAS_VALUE = re.compile(  # what may be an answer
+    r"""
+    \d                                                          # 603
+    | (?<![A-Za-z])[A-D](?![A-Za-z])                            # B
+    | [일이삼사오육칠팔구십백천만억조]{2,}                      # 육백삼
+    """,
+    re.VERBOSE,
+)
 
 
 @lru_cache(maxsize=8)  # the rules of one item read the same output several times
 def stated_answer(output: str) -> str:
-    """Return the part of an output that states the answer, or the whole output if no part is left out."""
+    """Return the part of an output that states the answer, or the whole output if no part is left out.
+
+    The order matters. What is around the whole output is removed first: end tokens, thinking, JSON, further questions. Tables
+    are removed while they still have their tags, and `<answer>` is read before all tags are removed. Corrections are looked
+    for in what is left, because an explanation that corrects itself takes nothing back. `_kept` undoes a step that would
+    leave no word.
+    """
     text = _END_TOKEN.sub("", after_thinking(output))
     if text.lstrip().startswith("<think>"):  # cut off before an answer
         return ""
@@ -124,7 +192,11 @@ def _kept(before: str, after: str) -> str:
 
 
 def _in_json(text: str) -> str:
-    """Return the answer of an output that is a JSON object with one, else the output."""
+    """Return the answer of an output that is a JSON object with one, else the output.
+
+    `{"answer": "603천 명", "unit": "명"}` → `603천 명`. Of an object without an answer, all keys and values are returned as
+    lines.
+    """
     inside = _FENCE.sub("", text).strip()
     if not inside.startswith("{") or len(inside) > MAX_JSON:
         return text
@@ -132,12 +204,12 @@ def _in_json(text: str) -> str:
         content = json.loads(inside)
     except (ValueError, RecursionError):
         return text
-    found = [content[key] for key in content if str(key).casefold() in ANSWER_KEYS]
-    if not found and len(content) > 1 and all(isinstance(value, str | int | float) for value in content.values()):
+    answers = [content[key] for key in content if str(key).casefold() in ANSWER_KEYS]
+    if not answers and len(content) > 1 and all(isinstance(value, str | int | float) for value in content.values()):
         return "\n".join(f"{key}: {value}" for key, value in content.items())
-    if len(found) != 1 or not isinstance(found[0], str | int | float | list):
+    if len(answers) != 1 or not isinstance(answers[0], str | int | float | list):
         return text
-    return ", ".join(map(str, found[0])) if isinstance(found[0], list) else str(found[0])
+    return ", ".join(map(str, answers[0])) if isinstance(answers[0], list) else str(answers[0])
 
 
 def _first_reply(text: str) -> str:
