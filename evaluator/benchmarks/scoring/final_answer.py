@@ -60,34 +60,71 @@ from evaluator.benchmarks.scoring.unsure_answers import is_unsure
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
 MAX_UNMARKED_QUANTITIES = 10
 MAX_UNIT_LENGTH = 10  # characters after bold text in which its unit may be: **603**천 명
+_MIN_PARTS_AND_TOTAL = 3  # values of which one is a total: two parts and their sum
+_MAX_COMPARED = 2  # values at the start of a sentence of which one may be compared with the answer
 
 # Words after which an answer is given. 값은 counts only if no other marker does.
 _MARKER = re.compile(
-    r"(?<![가-힣A-Za-z])(?:최종\s?)?(?:정답|해답|답변|답|(?<!의 )(?<!년 )값|(?:final )?answer)"
-    r"\s*(?:은|는|:|=|is\b|\n|(?=\s\d))",
-    re.IGNORECASE,
+    r"""
+    (?<![가-힣A-Za-z])(?:최종\s?)?
+    (?: 정답 | 해답 | 답변 | 답                       # 정답: 603천 명, 최종 답은 603천 명
+      | (?<!의\ )(?<!년\ )값                          # 값은 603천 명, but not 두 해의 값은, 2020년 값은
+      | (?:final\ )?answer                            # The answer is 603
+    )
+    \s*(?: 은 | 는 | : | = | is\b | \n
+         | (?=\s\d) )                                 # 정답 603천 명
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _CONCLUSION = re.compile(
-    r"(?<![가-힣A-Za-z])(?:따라서|그러므로|그래서|결론은|결론적으로|결과적으로|최종적으로|종합하면|요약하면|고로|즉"
-    r"|therefore|thus|hence|so)(?![가-힣A-Za-z])|[∴⇒]",
-    re.IGNORECASE,
+    r"""
+    (?<![가-힣A-Za-z])
+    (?: 따라서 | 그러므로 | 그래서 | 고로 | 즉        # 따라서 603천 명, but not 즉시
+      | 결론은 | 결론적으로 | 결과적으로 | 최종적으로 # 결론은 603천 명
+      | 종합하면 | 요약하면                           # 종합하면 603천 명
+      | therefore | thus | hence | so                 # so 603
+    )
+    (?![가-힣A-Za-z])
+    | [∴⇒]                                            # ∴ 603천 명
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")
-# Ends of a sentence with a predicate (합은 972건입니다, 525+447=972), and starts of lines that are not items of a list.
-_PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")
+_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")  # \boxed{603\text{천 명}}
+_BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")  # **603천 명**
+# Ends of a sentence with a predicate, and starts of lines that are not items of a list.
+
+_PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")  # 합은 972건입니다; 525 + 447 = 972
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it has an equation
-_ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)  # "또는 505천 명입니다"
 # Between a value and its repetition in brackets: 약 20.5% (정확히는 20.4994%).
 _OPENS_BRACKET = re.compile(r"[^\d\n(]{0,10}\(\s*(?:정확히는?|약|총|원문|반올림)?\s*")
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _NAMED_YEAR = re.compile(r"(?:해|연도|년도|시기|시점)(?:은|는)\s(?:바로\s)?(\d{4})년")  # 가장 많은 해는 2018년
-_EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
-_REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|이후|그 뒤|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
+_EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)  # 5건 또는 6건, 5~6건
+_REMARK = re.compile(
+    r"""
+    [ \t]*
+    (?: 이는 | 이것은 | 이\ 값은                      # 이는 전년보다 12건 많습니다
+      | 이후 | 그\ 뒤                                 # 이후 700천 명이 되었습니다
+      | 참고로 | 한편 | 출처                          # 참고로 2018년은 505천 명입니다
+      | 왜냐하면 | 근거 | 해설 | 설명                 # 근거: …
+      | \(                                            # (2018년은 505천 명)
+    )
+    """,
+    re.VERBOSE,
+)
 # Words of a sentence that sums up what is before it.
 _SUMS_UP = re.compile(
-    r"합|차|총|모두|평균|비율|비중|가장|최[대소고저솟댓]|결과|반올림|계산|답|나누|빼|더하|증가|감소|됩니다|된다|되어"
+    r"""
+    합 | 차 | 총 | 모두 | 빼 | 더하 | 나누            # 두 값의 합은 972건
+    | 평균 | 비율 | 비중                              # 평균은 12건
+    | 가장 | 최[대소고저솟댓]                         # 최댓값은 12건
+    | 결과 | 반올림 | 계산 | 답                       # 계산하면 12건
+    | 증가 | 감소 | 됩니다 | 된다 | 되어              # 12건이 됩니다
+    """,
+    re.VERBOSE,
 )
+
 _ASKED_MULTIPLIER = re.compile(r"몇\s?((?:십|백|천|만|억|조)+)(?![가-힣]*[로서])")  # 몇 천 명
 
 
@@ -109,21 +146,27 @@ def strict_match(question: str, gold: str, output: str) -> bool:
 def strict_f1(question: str, gold: str, output: str) -> float:
     """Return the F1 of the quantities that an output asserts against those of gold.
 
-    It is from 0 to 1, and 1 if and only if `strict_match` is true.
+    It is from 0 to 1, and 1 if and only if `strict_match` is true. A gold answer that is a name and a value (인천 24.5%)
+    requires the name too. The value is then compared alone, with the name in the question, as in "인천은 몇 %인가요?".
     """
-    output = stated_answer(output)
-    if output == gold:
+    stated = stated_answer(output)
+    if stated == gold:
         return 1.0
     name, value = name_beside_value(question, gold)
     if not name:
-        return _quantity_f1(question, gold, output)
-    if not gives_name(name, value, output):
+        return _quantity_f1(question, gold, stated)
+    if not gives_name(name, value, stated):
         return 0.0
-    return max(_quantity_f1(question, gold, output), _quantity_f1(f"{question} {name}", value, output))
+    return max(_quantity_f1(question, gold, stated), _quantity_f1(f"{question} {name}", value, stated))
 
 
 def _quantity_f1(question: str, gold: str, output: str) -> float:
-    """Return `strict_f1` of a stated answer, without regard to names in the gold answer."""
+    """Return `strict_f1` of a stated answer, without regard to names in the gold answer.
+
+    The order matters. What makes equal numbers wrong is checked before any numbers are compared: an answer that is not
+    sure, swaps subjects, or is about something else. Then each comparison accepts more than the one before it: the same
+    quantities; no others than the required ones; the asserted ones; the required one with remarks.
+    """
     of_gold = quantities(gold)
     if not of_gold:
         return float(folded(gold) == folded(output))
@@ -152,9 +195,11 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
         return 1.0
     if gives_value_and_more(plain(output), reference):
         return 1.0
-    asserted = distinct(asserted[:MAX_VALUES])
-    shared = min(sum(is_among(q, required) for q in asserted), sum(is_among(q, asserted) for q in required))
-    return 2 * shared / (len(required) + len(asserted)) if shared else 0.0
+    distinct_asserted = distinct(asserted[:MAX_VALUES])
+    given = sum(is_among(quantity, required) for quantity in distinct_asserted)
+    found = sum(is_among(quantity, distinct_asserted) for quantity in required)
+    shared = min(given, found)
+    return 2 * shared / (len(required) + len(distinct_asserted)) if shared else 0.0
 
 
 def without_remarks(text: str) -> str:
@@ -181,7 +226,11 @@ def _differences(of_gold: Sequence[Quantity]) -> list[Quantity]:
 def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
     """Return the quantities that an answer asserts, without those of the question.
 
-    The required quantities of the reference help to recognize labels, roundings and omitted multipliers.
+    The required quantities of the reference help to recognize labels, roundings and omitted multipliers. With question
+    "합은 얼마입니까?", "525건과 447건의 합은 972건입니다." → 972건
+
+    The order matters: a year as the answer and the sum of all other values are recognized in the whole text, before a
+    passage is chosen; multipliers and percentages are set before quantities are compared with the required ones.
     """
     question, in_question, required = reference
     text = without_compared_brackets(_AFTERTHOUGHT.sub(r"\1", plain(output)))
@@ -215,9 +264,13 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
 def _explicit_passages(output: str, text: str, reference: Reference) -> list[Passage]:
     """Return the passages that give the answer explicitly, or an empty list.
 
-    `text` is the output after `plain`, which has no boxes and no bold. The first of these that has a value decides: a box, a
-    marker, a conclusion (before 값은, which may name a value of the working), bold text whose values are the same everywhere,
-    and what `_unmarked_passages` finds in the sentences before the first remark.
+    `text` is the output after `plain`, which has no boxes and no bold. The first of these that has a value decides:
+
+    1. a box: \\boxed{603천 명}
+    2. a marker: 정답은 603천 명. 값은 counts only without a conclusion, because it may name a value of the working.
+    3. a conclusion: 따라서 603천 명
+    4. bold text whose values are the same everywhere: **603천 명**
+    5. what `_unmarked_passages` finds in the sentences before the first remark
     """
     required = reference.required
 
@@ -272,17 +325,22 @@ def _unmarked_count(sentences: Sequence[str]) -> int:
 
 
 def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
-    """Return those of the sentences with a value that give an unmarked answer; empty if the sentences are a list."""
+    """Return those of the sentences with a value that give an unmarked answer; empty if the sentences are a list.
+
+    - the answer, then its components: "972건. 음식점은 525건, 숙박은 447건입니다." → the first sentence
+    - the answer, then another row: "부산은 300개소입니다. 서울은 120개소입니다." → the one with more words of the question
+    - components, then the answer: "음식점은 525건입니다. 합은 972건입니다." → the last sentence, and those with only quantities
+    """
     first = sentences[0]
     last = sentences[-1]
     bare = [sentence for sentence in sentences if is_bare(sentence)]
-    if len(bare) == 1 and bare[0] == first and "\n" not in bare[0]:  # the answer, then its components
+    if len(bare) == 1 and bare[0] == first and "\n" not in bare[0]:
         return bare
     is_row_first = (
         len(sentences) == 2 and not BECAUSE.search(last) and _overlap(first, question) > _overlap(last, question)
     )
     values = [mention for mention in scan(without_working(first, question)) if mention.quantity.unit != "년"]
-    if is_row_first and len(values) == 1:  # the answer, then another row
+    if is_row_first and len(values) == 1:
         return [first]
     if len(sentences) > 1 and not (_PREDICATE.search(last) and _IS_SENTENCE.match(last)):
         return []
@@ -303,7 +361,7 @@ def _only_compares(question: str, sentence: str) -> bool:
     if ASKS_TO_COMPARE.search(question) or BECAUSE.search(sentence):
         return False
     values = [mention for mention in scan(sentence) if mention.quantity.unit != "년"]
-    return any(is_compared(sentence, mention) for mention in values[:2])
+    return any(is_compared(sentence, mention) for mention in values[:_MAX_COMPARED])
 
 
 def _overlap(sentence: str, question: str) -> int:
@@ -350,7 +408,7 @@ def _total_of_parts(text: str) -> Quantity | None:
 def _total(mentions: Sequence[Mention]) -> Quantity | None:
     """Return the first or the last of at least three values of one unit if it is the sum of all others."""
     values = [mention.quantity for mention in mentions if mention.quantity.unit != "년"]
-    if not 3 <= len(values) <= MAX_MARKERS or len({value.unit for value in values}) > 1:
+    if not _MIN_PARTS_AND_TOTAL <= len(values) <= MAX_MARKERS or len({value.unit for value in values}) > 1:
         return None
     sum_with_total = sum(Decimal(value.value) for value in values)
     return next((end for end in (values[-1], values[0]) if 2 * Decimal(end.value) == sum_with_total), None)
@@ -390,7 +448,10 @@ def _rounded_beside(text: str, exact: Sequence[Quantity]) -> list[Quantity]:
 
 
 def _as_rounded(quantity: Quantity, required: Sequence[Quantity]) -> Quantity:
-    """Return the required quantity that another one is a more exact form of, or the other one: 3.1배 for 3.13배."""
+    """Return the required quantity that another one is a more exact form of, or the other one.
+
+    For required 3.1배, 3.13배 → 3.1배 and 3.2배 → 3.2배
+    """
     less_exact = [
         other for other in required if other.unit == quantity.unit and digits(quantity.value) > digits(other.value)
     ]
