@@ -25,14 +25,25 @@ COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|�
 # A number in Hangul has one of the digits and is before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are not numbers.
 _DIGIT = "일이삼사오육칠팔구"
 _NUMERAL = f"{_DIGIT}십백천만억조"
-_UNIT = (
-    "원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|월|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르"
-    "|킬로|호"
-)
+# The following strings are parts of verbose patterns.
+_UNIT = """
+    원 | 달러                                     # 백만 원
+  | 명 | 인 | 가구 | 세대 | 호                    # 이만 명
+  | 개 | 곳 | 건 | 회 | 번 | 대 | 척 | 권 | 편 | 장 | 종 | 마리 | 그루
+  | 년 | 월 | 시간 | 분 | 초 | 세 | 살            # 이십 년
+  | 점 | 위 | 배 | 퍼센트 | 프로 | %              # 이십오 퍼센트
+  | 톤 | km | kg | m | ha | 미터 | 헥타르 | 킬로  # 삼백 미터
+"""
 # A single digit may also begin a word or mean "this": 사회, 사건, 오세훈, 이 건. It needs a unit with which no word begins, or
 # a space before it and a unit that ends the answer.
-_CLEAR_UNIT = "퍼센트|프로|%|달러|개월|시간|월(?![가-힣])|년(?![가-힣])|배(?![가-힣])|킬로|미터|헥타르|톤(?![가-힣])"
-_LAST_UNIT = r"(?:명|인|건|곳|개|회|번|대|점|위|세|호)(?:입니다|이다|임|이며|\s*$|[.,)])"
+_CLEAR_UNIT = """
+    퍼센트 | 프로 | % | 달러 | 개월 | 시간 | 킬로 | 미터 | 헥타르             # 삼 퍼센트, 오개월
+  | 월(?![가-힣]) | 년(?![가-힣]) | 배(?![가-힣]) | 톤(?![가-힣])             # 삼월, but not 이월금
+"""
+_LAST_UNIT = r"""
+    (?: 명 | 인 | 건 | 곳 | 개 | 회 | 번 | 대 | 점 | 위 | 세 | 호 )
+    (?: 입니다 | 이다 | 임 | 이며 | \s*$ | [.,)] )                            # 삼 명입니다
+"""
 _HANGUL = re.compile(
     rf"""
     (?<![가-힣\d])
@@ -48,23 +59,49 @@ _HANGUL = re.compile(
     """,
     re.VERBOSE,
 )
-_COUNTED = re.compile(  # 두 곳, 삼백열두 명, but not 108 세대, 세종 and 한편
-    rf"(?<![가-힣\d])(?<!\d\s)(?!세대|세종|한편|한해)((?:[{_DIGIT}]?[만천백]\s?){{0,4}})({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
+_COUNT_WORDS = "|".join(sorted(COUNTS, key=len, reverse=True))
+_COUNTED = re.compile(
+    rf"""
+    (?<![가-힣\d]) (?<!\d\s)                           # but not 108 세대
+    (?!세대|세종|한편|한해)                            # nor 세종, 한편
+    ((?:[{_DIGIT}]?[만천백]\s?){{0,4}}) ({_COUNT_WORDS})  # 두 곳, 삼백열두 명: group 1 is 삼백
+    \s?({COUNTERS})
+    (?![가-힣]*째\s?줄)                                # nor 두 번째 줄
+    """,
+    re.VERBOSE,
 )
-_NONE = re.compile(  # 한 곳도 없습니다 → 0
-    r"(?<![가-힣])(?:하나|한\s?(?:곳|개|건|해|명|번|차례|가지))도\s없(?:습니다|다|음|었\S*)?"
+_NONE = re.compile(
+    r"""
+    (?<![가-힣])
+    (?: 하나                                           # 하나도 없습니다 → 0
+      | 한\s?(?: 곳 | 개 | 건 | 해 | 명 | 번 | 차례 | 가지 )   # 한 곳도 없습니다 → 0
+    )
+    도\s없(?: 습니다 | 다 | 음 | 었\S* )?
+    """,
+    re.VERBOSE,
 )
 _SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")  # '18년 → 2018년
-_FIRST = re.compile(r"(?<![가-힣])첫\s?번째")
+_FIRST = re.compile(r"(?<![가-힣])첫\s?번째")  # 첫 번째 → 1번째
 _COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")  # 3천1백 → 3100
-_COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")
-_MINUS_WORD = re.compile(  # 영하 3도, 마이너스(-) 5.2%, (-)5.2%
-    r"(?:마이너스|영하|\bminus|\bnegative)\s?(?:\(\s?[-−–]\s?\))?\s?(?=[\d.$₩])|\(\s?[-−–]\s?\)\s?(?=\d)", re.IGNORECASE
+_COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")  # 3천
+_MINUS_WORD = re.compile(
+    r"""
+    (?: 마이너스 | 영하 | \bminus | \bnegative )       # 영하 3도, minus 3
+    \s?(?:\(\s?[-−–]\s?\))?\s?(?=[\d.$₩])              # 마이너스(-) 5.2%
+    | \(\s?[-−–]\s?\)\s?(?=\d)                         # (-)5.2%
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _YEARS_AND_MONTHS = re.compile(r"(?<![\d.,])(\d{1,2})\s?년\s?(\d{1,2})\s?개월")  # 2년 3개월 → 27개월
-_TILDE = re.compile("[∼〜～]")
-_DURATION = re.compile(  # 1시간 30분, 1 h 30 min → 90분
-    r"(?<![\d.,])(\d{1,4})\s?(?:시간|hours?|hrs?|h)\s?(?:and\s)?(\d{1,2}(?:\.\d+)?)\s?(?:분|minutes?|mins?|m)(?![A-Za-z])"
+_TILDE = re.compile("[∼〜～]")  # 15∼29 → 15~29
+_DURATION = re.compile(
+    r"""
+    (?<![\d.,])
+    (\d{1,4})\s?(?: 시간 | hours? | hrs? | h )\s?(?:and\s)?           # 1시간 30분 → 90분
+    (\d{1,2}(?:\.\d+)?)\s?(?: 분 | minutes? | mins? | m )             # 1 h 30 min → 90분
+    (?![A-Za-z])
+    """,
+    re.VERBOSE,
 )
 _DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")  # of –5.2, but not of 10–15
 _PIVOT_OF_SHORT_YEARS = 50  # '49년 is 2049년, '50년 is 1950년
@@ -101,8 +138,13 @@ def _counted(match: re.Match[str]) -> str:
 
 
 def _hangul_value(text: str) -> int:
-    """Return the value of a number in Hangul: 삼만 이천 is 32,000."""
-    total = section = digit = 0  # above the last 만, 억 or 조; since then; since the last 십, 백 or 천
+    """Return the value of a number in Hangul: 삼만 이천 is 32,000.
+
+    Letters are read from the left: 삼 is a digit until 만 multiplies all that was read since the last 만, 억 or 조.
+    """
+    total = 0  # above the last 만, 억 or 조
+    section = 0  # since then
+    digit = 0  # since the last 십, 백 or 천
     for letter in text:
         if letter in DIGITS:
             digit = DIGITS[letter]
