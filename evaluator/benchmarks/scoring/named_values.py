@@ -15,18 +15,32 @@ MAX_NAME_WORDS = 3  # of the name beside the value of a gold answer
 LATIN_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")  # ends at a line or a Latin mark, not at 。
 # Asks for the one that is the most, the first or the only one, and for its value.
 _ASKS_WHICH_AND_VALUE = re.compile(
-    r"(?:가장|제일|최[고대저소]|번째|1위|처음|넘은|유일|더\s(?:많|높|크|큰|적|낮|작)).*(?:[가-힣](?:과|와)\s|(?:어디|무엇|누구|언제|어느 [가-힣]+)(?:이며|이고|인지|인가,|,))"
+    r"""
+    (?: 가장 | 제일 | 최[고대저소] | 번째 | 1위                     # 가장 많은 지역과 그 값은
+      | 처음 | 넘은 | 유일                                          # 처음으로 100건을 넘은 해와 그 값은
+      | 더\s(?: 많 | 높 | 크 | 큰 | 적 | 낮 | 작 )                  # 더 많은 쪽은 어디이며 얼마인가요
+    )
+    .*
+    (?: [가-힣](?:과|와)\s                                          # 지역과 그 값은
+      | (?: 어디 | 무엇 | 누구 | 언제 | 어느\ [가-힣]+ )
+        (?: 이며 | 이고 | 인지 | 인가, | , )                        # 어디이며 얼마인가요
+    )
+    """,
+    re.VERBOSE,
 )
 _ASKS_TO_CHOOSE = re.compile(r"[과와]\s.*\s중\s")  # 부가가치세와 소득세 중
 _NAME_UNITS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단계"}  # of quantities that are names: 2021년, 60대
 # Between the words of a name, which differ between texts: 농림·어업, 농림 및 어업.
 _SEPARATOR = re.compile(r"[\s·,&]|및")
 _ANY_SEPARATORS = rf"(?:{_SEPARATOR.pattern})*"
-_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|으로|로|의)$")
+_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|으로|로|의)$")  # of "인천은 24.5%", which has no name before its value
 
 
 def gives_name(name: str, value: str, output: str) -> bool:
-    """Return whether an output has a name in a sentence that has its value too, or in the sentence before that."""
+    """Return whether an output has a name in a sentence that has its value too, or in the sentence before that.
+
+    For 인천 and 24.5%, "인천이 가장 높습니다. 24.5%입니다." → True; "24.5%입니다. 인천은 2위입니다." → False
+    """
     sentences = [match[0] for match in LATIN_SENTENCE.finditer(plain(output))]
     values = quantities(value)
     places = [place for place, sentence in enumerate(sentences) if has_any(sentence, values)]
@@ -36,11 +50,13 @@ def gives_name(name: str, value: str, output: str) -> bool:
 def names_in(name: str, output: str) -> bool:
     """Return whether an output has a name, or the place that it is the name of in another form.
 
-    A decade of age may be given as a range: 60~69세 for 60대.
+    A decade of age may be given as a range: 60~69세 for 60대. Places are compared before letters, because 충남 does not have
+    the letters of 충청남도. Words may have other separators: 농림 및 어업 for 농림·어업.
     """
     if decade := re.fullmatch(r"(\d)0대", name):
         forms = f"{name}|{decade[1]}0~{decade[1]}9세"
-        return re.search(rf"(?<!\d)(?:{forms})", re.sub(r"\s?[∼–-]\s?", "~", output)) is not None
+        with_tildes = re.sub(r"\s?[∼–-]\s?", "~", output)
+        return re.search(rf"(?<!\d)(?:{forms})", with_tildes) is not None
     places = places_in(name)
     if places and places <= places_in(output):
         return True
