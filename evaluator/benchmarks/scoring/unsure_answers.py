@@ -1,4 +1,8 @@
-"""Decide whether an answer does not commit to its value: it does not know, or denies or bounds the only value it has."""
+"""Decide whether an answer does not commit to its value: it does not know, or denies or bounds the only value it has.
+
+`final_answer` asks this before it compares numbers: to gold 300건, "300건 이상입니다", "300건은 아닙니다" and "300건인지 알 수
+없습니다" are wrong, although their number is right.
+"""
 
 import re
 
@@ -9,23 +13,52 @@ from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUE
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
 _BOUND_REACH = 12  # characters before a value in which the rules look for a denial or a bound
 
-_DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
-_BOUND_AFTER = re.compile(  # 60 km 이상, 300건을 넘는
-    r"\s?(?:[A-Za-zμ]{1,4}/?[a-z]{0,3}(?:세?제곱)?\s)?(?:이상|이하|미만|초과|이전|이후|[을를] (?:넘|초과)|[과와] 비슷|\s등\W*$|보다 (?:많|적|높|낮|크|작)|내외 또는|에 가깝|근처)"
+_DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)  # not [300]
+_BOUND_AFTER = re.compile(
+    r"""
+    \s?(?:[A-Za-zμ]{1,4}/?[a-z]{0,3}(?:세?제곱)?\s)?          # a unit that is not read: [60] rpm 이상
+    (?: 이상 | 이하 | 미만 | 초과 | 이전 | 이후               # [300건] 이상
+      | [을를]\ (?:넘|초과) | 보다\ (?:많|적|높|낮|크|작)     # [300건]을 넘는, [300건]보다 많은
+      | [과와]\ 비슷 | 내외\ 또는 | 에\ 가깝 | 근처           # [300건]과 비슷한
+      | \s등\W*$                                              # [300건] 등
+    )
+    """,
+    re.VERBOSE,
 )
 _BOUND_BEFORE = re.compile(
-    r"(?:최소|최대|적어도|많아야|[<>≤≥]|\b(?:at least|at most|(?:more|less|fewer) than|over|under))\s*$", re.IGNORECASE
+    r"""
+    (?: 최소 | 최대 | 적어도 | 많아야                         # 최소 [300건]
+      | [<>≤≥]                                                # > [300건]
+      | \b(?: at\ least | at\ most | over | under             # at least [300]
+            | (?: more | less | fewer )\ than )               # more than [300]
+    )
+    \s*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_BOUND_WORD = re.compile(r"최소|최대|적어도|많아야|이내|까지|at least|at most|up to", re.IGNORECASE)
+_BOUND_WORD = re.compile(
+    r"""
+    최소 | 최대 | 적어도 | 많아야 | 이내 | 까지               # 최소 300건, 300건 이내
+    | at\ least | at\ most | up\ to                           # at least 300
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _UNSURE = re.compile(
-    r"알 수 없|확인할 수 없|판단할 수 없|(?:판단|확정|단정|특정)하기\s?(?:어렵|힘들)|어느 쪽(?:이|인지)|수도 있고|모르겠|확실하지 않|표에 없습니다"
+    r"""
+    알\ 수\ 없 | 확인할\ 수\ 없 | 판단할\ 수\ 없              # 알 수 없습니다
+    | (?: 판단 | 확정 | 단정 | 특정 )하기\s?(?: 어렵 | 힘들 ) # 단정하기 어렵습니다
+    | 어느\ 쪽(?:이|인지) | 수도\ 있고                        # 300건일 수도 있고
+    | 모르겠 | 확실하지\ 않 | 표에\ 없습니다                  # 모르겠습니다
+    """,
+    re.VERBOSE,
 )
 
 
 def is_unsure(output: str, gold: str) -> bool:
     """Return whether an answer says that the value is unknown, or denies or bounds its only value: 300건 이상, not 300.
 
-    A bound does not count if the gold answer has one too.
+    A bound does not count if the gold answer has one too. An answer with two values is left to the rules that choose among
+    them: in "300건 이상인 달은 5개입니다" the bound is not the answer's.
     """
     text = plain(output)
     if _UNSURE.search(text):
@@ -38,10 +71,12 @@ def is_unsure(output: str, gold: str) -> bool:
 
 
 def _is_denied(text: str, mention: Mention) -> bool:
+    """Return whether a text denies a value: 300건은 아닙니다, not 300."""
     before = max(0, mention.start - _BOUND_REACH)
     return bool(DENIED_AFTER.match(text, mention.end) or _DENIED_BEFORE.search(text, before, mention.start))
 
 
 def _is_bound(text: str, mention: Mention) -> bool:
+    """Return whether a value is only a bound: 300건 이상, 최소 300건."""
     before = max(0, mention.start - _BOUND_REACH)
     return bool(_BOUND_AFTER.match(text, mention.end) or _BOUND_BEFORE.search(text, before, mention.start))
