@@ -1,6 +1,8 @@
 """Decide whether an answer is about another subject, place, label or base than its question: 대구는 20,646천 원 for 부산.
 
-`contradictions` calls these rules. An answer that names no subject contradicts nothing.
+`contradictions` calls these rules. An answer that names no subject contradicts nothing. Each rule compares the words of the
+answer with those of the question and the gold answer, of which `known` is both. To "부산의 소득은 얼마인가요?" with gold
+20,646천 원, "대구는 20,646천 원입니다" names another place, and "20,646천 원입니다" names none.
 """
 
 import re
@@ -12,53 +14,88 @@ from evaluator.benchmarks.scoring.names import places_in
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
 
-MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter
-# Asks for a name and its value: 어디이며 얼마인가요, 가장 많은 지역과 그 값은.
+MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter: 남성, 남자
+_STEM = 2  # letters that other forms of a short name begin with, and that two names share: 서울 of 서울시
+_MAX_BETWEEN = 3  # characters between two letters of a name that has other letters in it
+# Asks for a name and its value.
 _ASKS_NAME_AND_VALUE = re.compile(
-    r"(?:어디|무엇|누구|어느 [가-힣]+)(?:이며|이고|인지|인가요?[,\s]+그리고)|(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)"
+    r"""
+    (?: 어디 | 무엇 | 누구 | 어느\ [가-힣]+ )
+    (?: 이며 | 이고 | 인지 | 인가요?[,\s]+그리고 )                        # 어디이며 얼마인가요
+    | (?: 과 | 와 | 및 )\s?(?: 그 | 해당 | 그때 | 이때 )(?![가-힣]*\s?중) # 가장 많은 지역과 그 값은
+    """,
+    re.VERBOSE,
 )
-ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
+ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")  # 가장 많은 해는
 
 # Nouns: what a text is about.
-_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로|도|와|과)$")
+_PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로|도|와|과)$")  # 발전의
 _IS_HANGUL = re.compile(r"[가-힣]+")
 # Words that describe, count or join, and do not name a thing: by their ending, or as a whole.
 _NO_NAME = re.compile(
     r"""
-    (?:은|는|을|를|에|에서|으로|로|와|과|및|등)$    # the particle of another word: 서울은
-    | (?:된|한|인|할|던)$                        # a modifier: 증가한
-    | (?:중|별|보다|대비|따르면|보면|경우|기준|현재|년도|간)$
-    | ^(?:지역|부문|분야|대상|관련|주요|기타|전체|합계|총|평균|남녀|각|모든|전국|국내)$
-    | ^(?:설문|조사|질문|자료|문서|이미지|표|그림|차트|그래프|정답|답변|답|따라서|결론|최종)$
-    | ^(?:연간|올해|최근|전년|당시|그해|해당|이번|다음|위|아래|같은|다른|이|그)$
+    (?: 은 | 는 | 을 | 를 | 에 | 에서 | 으로 | 로 | 와 | 과 | 및 | 등 )$    # the particle of another word: 서울은
+    | (?: 된 | 한 | 인 | 할 | 던 )$                                        # a modifier: 증가한
+    | (?: 중 | 별 | 보다 | 대비 | 따르면 | 보면                            # 지역별, 자료에 따르면
+        | 경우 | 기준 | 현재 | 년도 | 간 )$                                # 2020년 기준
+    | ^(?: 지역 | 부문 | 분야 | 대상 | 관련 | 주요 | 기타                  # 주요 산업
+         | 전체 | 합계 | 총 | 평균 | 남녀 | 각 | 모든 | 전국 | 국내 )$     # 전체 인구
+    | ^(?: 설문 | 조사 | 질문 | 자료 | 문서 | 이미지                       # 조사 대상
+         | 표 | 그림 | 차트 | 그래프                                       # 차트 제목
+         | 정답 | 답변 | 답 | 따라서 | 결론 | 최종 )$                      # 최종 인구
+    | ^(?: 연간 | 올해 | 최근 | 전년 | 당시 | 그해                         # 연간 인구
+         | 해당 | 이번 | 다음 | 위 | 아래 | 같은 | 다른 | 이 | 그 )$       # 해당 인구
     """,
     re.VERBOSE,
 )
 _VERB = re.compile(r"(?:하|되|받|시키)(?:는|고|며|여|어|지)$")  # 차지하는
-_ASKS_WHICH = re.compile(rf"{ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")
+_ASKS_WHICH = re.compile(rf"{ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")  # 어느 지역
 # Denies what the counted persons or things did: 받지 못한 가구의 비율.
 DENIED_SUBJECT = re.compile(
-    r"지\s?(?:못|않)(?:한|은|는|았던)\s[가-힣\s]{0,12}?(?:비율|비중|수|건수|인원|가구|사람|명|개소)(?:은|는|이|가|의)"
+    r"""
+    지\s?(?: 못 | 않 )(?: 한 | 은 | 는 | 았던 )\s                         # 받지 못한 가구의 비율은
+    [가-힣\s]{0,12}?
+    (?: 비율 | 비중 | 수 | 건수 | 인원 | 가구 | 사람 | 명 | 개소 )
+    (?: 은 | 는 | 이 | 가 | 의 )
+    """,
+    re.VERBOSE,
 )
 # A thing of several that have a number or a letter: B등급, 2호선. Not one that another is compared with: 1차보다.
 _LABEL = re.compile(
     r"""
     (?<![A-Za-z\d가-힣]) ([A-Z]|\d{1,2}) \s?
-    (등급|형|호선|차(?=[\s가-힣]*[율률])|분기|지구|그룹|단지|구역|타입|공장|지점)   # 2차 접종률, but not 2차 of a time
-    (?! \s? (?:\([^()]*\))? \s? (?:보다|대비|에\ 비해))
+    ( 등급 | 형 | 타입                                                     # B등급, B형
+    | 호선 | 지구 | 단지 | 구역 | 공장 | 지점                              # 2호선, 3공장
+    | 분기 | 그룹                                                          # 3분기
+    | 차(?=[\s가-힣]*[율률])                                               # 2차 접종률, but not 2차 of a time
+    )
+    (?! \s? (?:\([^()]*\))? \s? (?:보다|대비|에\ 비해))                    # not compared: 1차(87.9%)보다
     """,
     re.VERBOSE,
 )
 # What a rate is per: 천 명당, 10만 명당, km제곱당.
-_BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?(?:k?m제곱|[가-힣㎢㎡]{1,3}))당(?![가-힣])")
-_ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")
+_BASE = re.compile(
+    r"""
+    (?<![\d,.])
+    ( (?:[\d,.]{1,20}\s?)? [십백천만억]{0,6}\s?                            # 10만 명당, 천 명당
+      (?: k?m제곱                                                          # km제곱당
+        | [가-힣㎢㎡]{1,3} )                                               # 가구당
+    )
+    당(?![가-힣])
+    """,
+    re.VERBOSE,
+)
+_ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")  # 가장 많은 지역은
 # Begins a sentence about what comes after the first.
-_RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")
-_NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
+_RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")  # 다음으로 대구가 …
+_NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")  # 인천이며
 
 
 def names_subject(question: str, gold: str, output: str) -> bool:
-    """Return whether an output names what gold names before its value, or the question does not ask for a name."""
+    """Return whether an output names what gold names before its value, or the question does not ask for a name.
+
+    For gold "인천이며 24.5%", the name is 인천.
+    """
     if not _ASKS_NAME_AND_VALUE.search(question):
         return True
     text = plain(gold)
@@ -102,7 +139,8 @@ def labels_of(text: str) -> dict[str, set[str]]:
 def has_other_subject(question: str, gold: str, output: str) -> bool:
     """Return whether an output is about another thing of the kind that a question asks about: 풍력 발전 for 태양광 발전.
 
-    It then names the kind (발전) with another noun before it, and the question's own noun (태양광) nowhere.
+    It then names the kind (발전) with another noun before it, and the question's own noun (태양광) nowhere. Only words before
+    the first value count, because later ones may be a comparison. A question that asks which thing it is names none.
     """
     if _ASKS_WHICH.search(question):
         return False
@@ -128,10 +166,11 @@ def _names_by_kind(text: str) -> dict[str, set[str]]:
     names: dict[str, set[str]] = {}
     words = re.findall(r"[가-힣]+|[^\s가-힣]+", text)
     for word, following in pairwise(words):
-        kind = _PARTICLE.sub("", following)
         name = word.removesuffix("의")
+        kind = _PARTICLE.sub("", following)
         is_name = len(name) > 1 and bool(_IS_HANGUL.fullmatch(word)) and not _NO_NAME.search(name)
-        if is_name and len(kind) > 1 and not _NO_NAME.search(kind) and not _VERB.search(following):
+        is_kind = len(kind) > 1 and not _NO_NAME.search(kind) and not _VERB.search(following)
+        if is_name and is_kind:
             names.setdefault(kind, set()).add(name)
     return names
 
@@ -148,17 +187,17 @@ def _overlaps(name: str, other: str) -> bool:
     """Return whether a name begins or ends with another, or its ending is the beginning of that: 민간기업, 기업체."""
     if name.startswith(other) or name.endswith(other):
         return True
-    return any(name.endswith(other[:length]) for length in range(2, len(other)))
+    return any(name.endswith(other[:length]) for length in range(_STEM, len(other)))
 
 
 def _stem(name: str) -> str:
     """Return what other forms of a short name begin with: 서울 of 서울시."""
-    return name[:2] if len(name) <= MAX_SHORT_NAME else name
+    return name[:_STEM] if len(name) <= MAX_SHORT_NAME else name
 
 
 def _is_within(name: str, text: str) -> bool:
     """Return whether a text has the letters of a name in their order, as 전기 자동차 has those of 전기차."""
-    return re.search(".{0,3}".join(name), text) is not None
+    return re.search(rf".{{0,{_MAX_BETWEEN}}}".join(name), text) is not None
 
 
 def denies_subject(output: str, of_gold: Sequence[Quantity]) -> bool:
