@@ -24,28 +24,49 @@ from numpy.typing import NDArray
 _MARKS = "《》〈〉‘’"
 _ASCII_REMOVED = (string.punctuation + string.whitespace).encode()
 # Tags that only frame text, in their most common form: no attributes, at most _MAX_TAG characters between < and >.
-_MAX_TAG = 9  # characters of 7 bits each, which fit in an int64
+_MAX_TAG = 9  # characters of _TAG_BITS each, which fit in an int64
+_TAG_BITS = 7
+_NOT_ASCII = 2**_TAG_BITS - 1  # stands for all characters beyond ASCII, which no tag has
 _NAMES = (
-    "a|td|tr|th|li|b|i|p|ul|ol|br|sup|sub|span|tbody|thead|tfoot|table|caption|dd|dt|dl|small|big|div|center|font|em"
-    "|strong|u|s|code|h1|h2|h3|h4|h5|h6|hr|img|cite|abbr|tt"
+    "table|caption|tbody|thead|tfoot|tr|th|td"
+    "|ul|ol|li|dl|dt|dd"
+    "|div|p|br|hr|center|h1|h2|h3|h4|h5|h6"
+    "|a|b|i|u|s|em|strong|small|big|sup|sub|span|font|code|tt|cite|abbr|img"
 )
 _TAG_FORMS = (form for name in _NAMES.split("|") for form in (name, f"/{name}", f"{name}/"))
 _FRAMING_TAGS = {form for form in _TAG_FORMS if len(form) <= _MAX_TAG}
-_WITH_ATTRIBUTES = re.compile(rf"<(?:{_NAMES})(?:[ \n]+[a-z]+=\"[^\"<>&\x00-\x1f]*\")*[ \n]*/?>", re.ASCII)
+_WITH_ATTRIBUTES = re.compile(  # <td colspan="2">, <br />
+    rf"<(?:{_NAMES})(?:[ \n]+[a-z]+=\"[^\"<>&\x00-\x1f]*\")*[ \n]*/?>", re.ASCII
+)
 _PUNCTUATION_ENTITY = re.compile("&(?:amp|lt|gt|quot|nbsp);")  # their characters are removed anyway
-_CUT_OFF_TAG = re.compile("</?[a-z][a-z0-9]*\\Z")
+_CUT_OFF_TAG = re.compile("</?[a-z][a-z0-9]*\\Z")  # "서울</td"
 # Characters that the parser drops or changes, and constructs that BeautifulSoup handles differently.
 _NEEDS_SOUP = (
-    re.compile(r"^\ufeff|[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"),
     re.compile(
-        r"<(?:[!?]|/?(?:meta|textarea|title|noscript|plaintext|xmp|iframe|html|head|body|frameset|frame|noframes"
-        r"|noembed)\b)",
-        re.IGNORECASE,
+        r"""
+        ^\ufeff                                                # a byte order mark
+        | [\x00-\x08\x0b-\x1f\x7f-\x9f]                        # control characters
+        | [\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]             # what is not a character, and half of a pair
+        """,
+        re.VERBOSE,
+    ),
+    re.compile(
+        r"""
+        <
+        (?: [!?]                                               # <!-- … -->, <?xml … ?>
+          | /?(?: meta | title | html | head | body            # <title>
+                | frameset | frame | noframes | iframe         # <iframe src="…">
+                | textarea | noscript | plaintext | xmp | noembed
+              )\b
+        )
+        """,
+        re.IGNORECASE | re.VERBOSE,
     ),
 )
 _NOT_TEXT = ("script", "style", "template", "rt", "rp")  # BeautifulSoup omits their text
 _SEPARATOR = "\0"  # separates the texts of a batch
-_BATCH_SIZE = 500  # texts; their indices must fit in 9 bits
+_LETTER_BITS, _SIDE_BITS = 21, 1  # of the int32 in `_count_shared`
+_BATCH_SIZE = 500  # texts; their indices must fit in the 9 bits that are left of an int32
 _DROP, _KEEP, _UNSURE = range(3)  # actions for a character; an _UNSURE one needs a parser
 _text_of = etree.XPath("string()")
 _local = threading.local()  # a parser must not be shared between threads
@@ -76,7 +97,7 @@ def _balanced(text: str) -> str | None:
     """Return a text with as many `<` as `>`, or None if it cannot be balanced.
 
     Only characters that normalizing removes anyway are changed: entities of punctuation, a tag cut off at the end,
-    and any `>` before the first `<`.
+    and any `>` before the first `<`. "<i>서울</i" → "<i>서울"; "<<i>" → None
     """
     if "&" in text:
         text = _PUNCTUATION_ENTITY.sub(" ", text)
@@ -90,7 +111,7 @@ def _balanced(text: str) -> str | None:
 
 
 def _stripped(text: str) -> str:
-    """Return a text in lower case without punctuation and white space.
+    """Return a text in lower case without punctuation and white space: "Seoul, 서울" → "seoul서울".
 
     ASCII is removed from the bytes, which is many times faster than from characters.
     """
@@ -132,14 +153,15 @@ def _normalize_balanced(texts: list[str]) -> list[str | None]:
 def _is_framing(codes: NDArray[np.uint16], opening: NDArray[np.intp], closing: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for each pair of brackets whether the text between them is one of _FRAMING_TAGS.
 
-    Each text is packed into an integer of 7 bits a character, as in `_framing_codes`. Characters beyond ASCII become 127,
-    which no tag has.
+    Each text is packed into an integer of 7 bits a character, as in `_framing_codes`. Characters beyond ASCII become
+    _NOT_ASCII.
     """
     lengths = closing - opening - 1
     packed = np.zeros(len(opening), np.int64)
     for place in range(min(_MAX_TAG, lengths.max(initial=0))):
         longer = np.flatnonzero(lengths > place)
-        packed[longer] = packed[longer] << 7 | np.minimum(codes[opening[longer] + 1 + place], 127)
+        letters = np.minimum(codes[opening[longer] + 1 + place], _NOT_ASCII)
+        packed[longer] = packed[longer] << _TAG_BITS | letters
     framing = _framing_codes()
     nearest = np.minimum(np.searchsorted(framing, packed), len(framing) - 1)
     is_framing: NDArray[np.bool_] = (framing[nearest] == packed) & (lengths <= _MAX_TAG)
@@ -153,7 +175,7 @@ def _framing_codes() -> NDArray[np.int64]:
     def code(name: str) -> int:
         total = 0
         for letter in name:
-            total = total << 7 | ord(letter)
+            total = total << _TAG_BITS | ord(letter)
         return total
 
     return np.array(sorted(map(code, _FRAMING_TAGS)), np.int64)
@@ -166,6 +188,7 @@ def _character_actions() -> NDArray[np.uint8]:
 
 
 def _character_action(character: str) -> int:
+    """Return whether a character is dropped or kept, or needs a parser. The separator counts as text here."""
     if character in "&Σ":  # an entity; a letter whose lower case depends on its neighbours
         return _UNSURE
     if character == _SEPARATOR:
@@ -216,17 +239,20 @@ def character_f1(given: Sequence[str], gold: Sequence[str]) -> list[float]:
 
 
 def _count_shared(given: list[str], gold: list[str], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many characters each pair has in common.
+    """Return how many characters each pair has in common: 2 for "서울시" and "서울특별".
 
     `lengths` has the two lengths of each pair. Each character of the batch is one integer: 9 bits for its pair, 21 bits
     for the character, and 1 bit for its side (1: gold). These are sorted, so that the same characters of a pair are
-    counted together.
+    counted together. A character is in common as often as it is on the side that has fewer of it.
     """
+    below_pair = _LETTER_BITS + _SIDE_BITS
     codes = np.frombuffer("".join(given + gold).encode("utf-32-le", "surrogatepass"), np.int32)
-    pairs = np.arange(len(given), dtype=np.int32) << 22
-    keys = codes << 1 | np.repeat(np.concatenate([pairs, pairs | 1]), lengths.T.ravel())
+    pairs = np.arange(len(given), dtype=np.int32) << below_pair
+    sides = np.repeat(np.concatenate([pairs, pairs | 1]), lengths.T.ravel())
+    keys = codes << _SIDE_BITS | sides
     keys.sort()
-    starts = np.flatnonzero(np.diff(keys >> 1, prepend=-1))
+    starts = np.flatnonzero(np.diff(keys >> _SIDE_BITS, prepend=-1))
     in_gold = np.add.reduceat(keys & 1, starts)
-    common = np.minimum(in_gold, np.diff(starts, append=len(keys)) - in_gold)
-    return np.bincount(keys[starts] >> 22, weights=common, minlength=len(given)).astype(np.int64)
+    counts = np.diff(starts, append=len(keys))
+    common = np.minimum(in_gold, counts - in_gold)
+    return np.bincount(keys[starts] >> below_pair, weights=common, minlength=len(given)).astype(np.int64)
