@@ -41,7 +41,23 @@ FIELDS: Mapping[str, Mapping[str, type]] = {"present": _TEXT, "absent": _TEXT, "
 REQUIRED = {"present": "text", "absent": "text", "table": "cell"}  # the field that a check of each type must have
 # Chinese, Japanese and emoji, which a page of a Latin or Korean document is not expected to have.
 _FOREIGN = re.compile(
-    "[\u4e00-\u9fff\u3040-\u30ff\U0001f600-\U0001f64f\U0001f300-\U0001f5ff\U0001f680-\U0001f6ff\U0001f1e0-\U0001f1ff]"
+    r"""
+    [\u4e00-\u9fff\u3040-\u30ff]                    # 漢字, かな, カナ
+    | [\U0001f600-\U0001f64f]                       # faces
+    | [\U0001f300-\U0001f5ff\U0001f680-\U0001f6ff]  # other pictures
+    | [\U0001f1e0-\U0001f1ff]                       # flags
+    """,
+    re.VERBOSE,
+)
+_LINE_BREAK = re.compile(r"<br/?>")
+# Emphasis, each with what replaces it, in the order of olmOCR-bench. The fifth has a match only if a tag was between marks.
+_EMPHASIS = (
+    (re.compile(r"\*\*(.*?)\*\*"), r"\1"),  # **350**
+    (re.compile(r"__(.*?)__"), r"\1"),  # __350__
+    (re.compile(r"</?b>"), ""),  # <b>350</b>
+    (re.compile(r"</?i>"), ""),  # <i>350</i>
+    (re.compile(r"(\*\*|__)(.*?)\1"), r"\2"),  # *<b>*350**
+    (re.compile(r"(\*|_)(.*?)\1"), r"\2"),  # *350*, _350_
 )
 _PLAIN_MARKS = str.maketrans("‘’‚“”„＿–—‑‒−µ", "'''\"\"\"_-----μ")
 
@@ -88,27 +104,30 @@ def run_checks(checks: Sequence[Check], output: str) -> list[bool]:
 
 
 def is_sound(output: str) -> bool:
-    """Return whether an output is text, does not end in endless repetition, and has no Chinese, Japanese or emoji."""
+    """Return whether an output is text, does not end in endless repetition, and has no Chinese, Japanese or emoji.
+
+    "표 1" → True; "| --- |", "네" + "네" * 31 and "합계 ✅ 漢字" → False
+    """
     if not any(map(str.isalnum, output)):
         return False
-    text = re.sub(r"\s+", " ", output)
+    one_line = re.sub(r"\s+", " ", output)
     for period in range(1, MAX_PERIOD + 1):
-        if text.endswith(text[-period:] * (MAX_REPEATS + 1)):
+        if one_line.endswith(one_line[-period:] * (MAX_REPEATS + 1)):
             return False
     return not _FOREIGN.search(output)
 
 
 def normalized(text: str) -> str:
-    """Return a text without emphasis and line breaks, with plain quotes and dashes."""
-    text = re.sub(r"<br/?>", " ", text)
-    for pattern in (r"\*\*(.*?)\*\*", r"__(.*?)__", r"</?b>()", r"</?i>()"):
-        text = re.sub(pattern, r"\1", text)
-    for pattern in (r"(\*\*|__)(.*?)\1", r"(\*|_)(.*?)\1"):
-        text = re.sub(pattern, r"\2", text)
-    return unicodedata.normalize("NFC", re.sub(r"\s+", " ", text)).translate(_PLAIN_MARKS)
+    """Return a text without emphasis and line breaks, with plain quotes and dashes: "**“350”** –\\n2" → '"350" - 2'."""
+    text = _LINE_BREAK.sub(" ", text)
+    for pattern, inside in _EMPHASIS:
+        text = pattern.sub(inside, text)
+    one_line = re.sub(r"\s+", " ", text)
+    return unicodedata.normalize("NFC", one_line).translate(_PLAIN_MARKS)
 
 
 def _passes(check: Check, page: "_Page") -> bool:
+    """Return whether a page has the cell or the text of a check or, if its type is `absent`, does not have the text."""
     if check["type"] == "table":
         return _cell_found(check, page)
     return _text_found(check, page) is (check["type"] == "present")
@@ -128,9 +147,11 @@ def _text_found(check: Check, page: "_Page") -> bool:
         text = text.lower()
     first = check.get("first_n")
     last = check.get("last_n")
+    searched = text
     if first or last:
-        text = (text[:first] if first else "") + (text[-last:] if last else "")
-    return bool(fuzz.partial_ratio(query, text) / 100.0 >= 1.0 - check.get("max_diffs", 0) / len(query))
+        searched = (text[:first] if first else "") + (text[-last:] if last else "")
+    min_similarity = 1.0 - check.get("max_diffs", 0) / len(query)
+    return bool(fuzz.partial_ratio(query, searched) / 100.0 >= min_similarity)
 
 
 def _cell_found(check: Check, page: "_Page") -> bool:
@@ -158,6 +179,10 @@ def _has_cell(table: "_Table", is_cell: Matcher, matchers: Mapping[str, Matcher]
 
 
 def _matcher(expected: str, max_diffs: int) -> Matcher:
+    """Return a function that tells whether the text of a cell is the expected one with at most so many edits.
+
+    Its results are kept, because several checks and neighbours ask about the same cells.
+    """
     from rapidfuzz import fuzz
 
     min_similarity = max(MIN_CELL_SIMILARITY, 1.0 - max_diffs / (len(expected) or 1))
@@ -318,9 +343,12 @@ def _markdown_tables(output: str, budget: _Budget) -> Iterator[_Table]:
 
 
 def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the texts of the cells of each line, without lines such as `|---|:-:|`."""
-    bare = (line.replace("|", "").strip() for line in lines)
-    separator = next((number for number, text in enumerate(bare) if text and not text.strip("- :")), None)
+    """Yield the texts of the cells of each line, without lines such as `|---|:-:|`.
+
+    `| 2018년 | 350 |` → `["2018년", "350"]`
+    """
+    bare_lines = (line.replace("|", "").strip() for line in lines)
+    separator = next((number for number, bare in enumerate(bare_lines) if bare and not bare.strip("- :")), None)
     for number, line in enumerate(lines):
         if number == separator or (line.strip() and not line.strip("- :|")):
             continue
