@@ -1,10 +1,14 @@
-"""Read quantities as KO-VQA's published script does: a number and the one unit character after it."""
+"""Read quantities as KO-VQA's published script does: a number and the one unit character after it.
+
+`kinds/quantity.py` calls `quantity_f1`, and `ko_vqa` calls `quantities` for its published match. "61.5조 원" is `"61.5조"`,
+and "350만 명" is 350, because the script does not know the unit 만.
+"""
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")  # -1,234.5
 _UNITS = "조억백천민"  # 민 is a typo for 만 in the published rule
 
 MAX_DIGITS = 4000  # of a whole number; Python's int() accepts at most 4,300
@@ -25,7 +29,10 @@ class Quantities(NamedTuple):
 
 @lru_cache(maxsize=8)  # EM and F1 of an item parse the same texts
 def quantities(text: str) -> Quantities:
-    """Return all quantities of a text as the published rule reads them."""
+    """Return all quantities of a text as the published rule reads them.
+
+    "5.0조와 5명" → written ("5.0조", 5), collapsed ("5조", 5)
+    """
     written: list[Quantity] = []
     collapsed: list[Quantity] = []
     units: dict[str, str] = {}  # literal → unit after its first occurrence
@@ -35,14 +42,14 @@ def quantities(text: str) -> Quantities:
             unit = text[end : end + 1]
             units[literal] = unit if unit and unit in _UNITS else ""
         unit = units[literal]
-        plain = literal.replace(",", "")
+        digits = literal.replace(",", "")
         value: int | float | str
-        if "." in plain:
-            value = float(plain)
-        elif len(plain) < MAX_DIGITS:
-            value = int(plain)
+        if "." in digits:
+            value = float(digits)
+        elif len(digits) < MAX_DIGITS:
+            value = int(digits)
         else:
-            value = plain
+            value = digits
         written.append(f"{value}{unit}" if unit else value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
