@@ -9,33 +9,27 @@ import re
 ADJECTIVE_REACH = 14  # characters after 가장 or 두 번째 in which its adjective is: 가장 [화재 건수가 많]은
 
 PLACE_WORDS = r"가장|제일|최[고대저소]|두\s?번째|2\s?(?:번째|위)|세\s?번째|3\s?(?:번째|위)"
-_PLACES = (  # 2 and 3 before 1: "두 번째로 가장 많은" is the second
-    ("2", re.compile(r"두\s?번째|2\s?(?:번째|위)|다음으로")),
-    ("3", re.compile(r"세\s?번째|3\s?(?:번째|위)")),
-    ("1", re.compile(r"가장|제일|최[고대저소]|1\s?위")),
-)
-_ENDS = (
-    (
-        "most",
-        re.compile(
-            r"""
-            많 | 높 | 넓 | 최[고대]                           # 가장 많은, 최고
-            | 큰 | 크(?=[고다며]) | 긴 | 길(?=[고다])         # 가장 크고, but not 가장 큼지막한
-            """,
-            re.VERBOSE,
-        ),
+_PLACES = {  # 2 and 3 are looked for before 1: "두 번째로 가장 많은" is the second
+    "2": re.compile(r"두\s?번째|2\s?(?:번째|위)|다음으로"),  # 두 번째로 많은, 2위
+    "3": re.compile(r"세\s?번째|3\s?(?:번째|위)"),  # 세 번째로 많은, 3위
+    "1": re.compile(r"가장|제일|최[고대저소]|1\s?위"),  # 가장 많은, 최고, 1위
+}
+_ENDS = {
+    "most": re.compile(
+        r"""
+        많 | 높 | 넓 | 최[고대]                           # 가장 많은, 최고
+        | 큰 | 크(?=[고다며]) | 긴 | 길(?=[고다])         # 가장 크고, 가장 긴
+        """,
+        re.VERBOSE,
     ),
-    (
-        "least",
-        re.compile(
-            r"""
-            낮 | 짧 | 좁 | 최[저소]                           # 가장 낮은, 최저
-            | 적(?=[은다고었습]) | 작(?=[은다고았습])         # 가장 적은, but not 면적, 작물
-            """,
-            re.VERBOSE,
-        ),
+    "least": re.compile(
+        r"""
+        낮 | 짧 | 좁 | 최[저소]                           # 가장 낮은, 최저
+        | 적(?=[은다고었습]) | 작(?=[은다고았습])         # 가장 적은, but not 면적, 작물
+        """,
+        re.VERBOSE,
     ),
-)
+}
 
 
 def superlative(text: str) -> tuple[str, str]:
@@ -44,10 +38,10 @@ def superlative(text: str) -> tuple[str, str]:
     "가장 많은 지역" → ("1", "most"); "두 번째로 낮은" → ("2", "least"). The end is "" if the text does not say it, and both are
     "" if it is not about a place.
     """
-    for place, words in _PLACES:
+    for place, words in _PLACES.items():
         if found := words.search(text):
             beside = text[found.start() : found.end() + ADJECTIVE_REACH]
-            ends = [end for end, adjectives in _ENDS if adjectives.search(beside)]
+            ends = [end for end, adjectives in _ENDS.items() if adjectives.search(beside)]
             return place, ends[0] if len(ends) == 1 else ""
     return "", ""
 
