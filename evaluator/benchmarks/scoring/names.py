@@ -143,7 +143,7 @@ _QUARTER = re.compile(
 )
 _QUARTER_OF_YEAR = re.compile(r"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d)\b")  # Q2 of 2020
 _YEAR_AND_QUARTER = re.compile(r"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4])\b")  # 2020년 2분기, as 2020년 Q2
-# Women, females, 여성; but not women's, 여성용품.
+# Women and males, 여성 and 남자; but not women's, 여성용품.
 _WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!'s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _MEN = re.compile(r"\b(?:men|man|males)\b(?!'s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")  # 5/day, 5K/day; but not 28 L/day

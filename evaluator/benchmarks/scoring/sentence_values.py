@@ -71,7 +71,6 @@ _ALSO_POSSIBLE = re.compile(
     """,
     re.VERBOSE,
 )
-_ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
 # The word before a quantity, without its particle, in group 1: 부상자 in "부상자는 약 [291,608명]".
 SUBJECT = re.compile(
     r"""
