@@ -25,31 +25,39 @@ MAPPINGS = (
 
 
 def class_names(model_type: str) -> list[str]:
-    """Return the names of the processor and tokenizer classes that transformers maps to an architecture."""
+    """Return the names of the classes that prepare the inputs of an architecture: processors and tokenizers.
+
+    An image processor has several classes if several libraries can do its work: {"torchvision": …, "pil": …}.
+    """
     names: list[str] = []
     for mapping in MAPPINGS:
         mapped: Any = mapping.get(model_type)
-        if isinstance(mapped, dict):
-            kinds = list(mapped.values())
-        elif isinstance(mapped, tuple):
-            kinds = list(mapped)
-        else:
-            kinds = [mapped]
-        names += [name for name in kinds if name]
+        of_libraries = mapped.values() if isinstance(mapped, dict) else [mapped]
+        names += [name for name in of_libraries if name]
     return names
 
 
+def problem_with(class_name: str) -> str:
+    """Return why a class of transformers cannot be used here, in one sentence, or "" if it can."""
+    try:
+        imported = getattr(transformers, class_name)
+        # If its library is missing, transformers has a stand-in of the same name, which lists the libraries in `_backends`.
+        requires_backends(imported, getattr(imported, "_backends", []))
+    # AttributeError: there is no such class. RuntimeError: its module fails while it is imported.
+    except (ImportError, AttributeError, RuntimeError) as error:
+        return " ".join(str(error).split()).partition(". ")[0]
+    return ""
+
+
 def missing() -> dict[str, str]:
-    """Return the architectures with a class that cannot be imported → the first sentence of the error."""
-    found: dict[str, str] = {}
+    """Return why architectures cannot be used here, by architecture. Those that can be used are left out."""
     known = architectures()
-    for model_type in sorted({t for kind in ("image", "text", "extractive") for t in known[kind]}):
-        for name in class_names(model_type):
-            try:
-                kind = getattr(transformers, name)
-                requires_backends(kind, getattr(kind, "_backends", []))
-            except (ImportError, AttributeError, RuntimeError) as error:
-                found[model_type] = " ".join(str(error).split()).partition(". ")[0]
+    model_types = {*known["image"], *known["text"], *known["extractive"]}
+    found: dict[str, str] = {}
+    for model_type in sorted(model_types):
+        problems = [problem for name in class_names(model_type) if (problem := problem_with(name))]
+        if problems:
+            found[model_type] = "; ".join(dict.fromkeys(problems))
     return found
 
 

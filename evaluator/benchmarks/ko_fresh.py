@@ -154,6 +154,7 @@ class KoFresh(Benchmark):
             Text("암기", "Memorised"),
             order=Text("암기 정도", "Memorised"),
             lowest=-100.0,
+            lower_is_better=True,
             hint=Text(
                 "공개된 문항의 수치를 바꾸어 다시 물었을 때, 이제는 틀린 옛 정답을 말한 비율에서 공개한 적 없는 다른 수치의 정답을 말한 비율을 뺀 값입니다. 문항을 본 적 없는 모델은 평균 0이고, 구간이 0보다 크면 공개 문항을 외운 것입니다.",
                 "Published items are asked again with other numbers: share of answers that repeat a published answer, which is wrong now, minus the share that give the answer for numbers that were never published. It is 0 on average for a model that has not seen the items. An interval above 0 means that it has memorised them.",
@@ -166,6 +167,7 @@ class KoFresh(Benchmark):
                 f"loss_{version}",
                 Text(f"{title.ko} 시 점수 하락", f"Drop: {title.en.lower()}"),
                 lowest=-100.0,
+                lower_is_better=True,
                 loss_on=version,
                 hint=Text(
                     f"같은 질문을 원본 대신 {title.ko} 이미지로 물었을 때 하락한 EM입니다.",

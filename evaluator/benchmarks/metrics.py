@@ -40,6 +40,7 @@ class Metric:
     column: bool = True  # whether the board shows it unless a visitor chooses otherwise
     on_hub: bool = True  # whether it is published on model pages of the Hub
     needs_gold: bool = True  # whether it depends on the gold answers, so that its values could reveal them
+    lower_is_better: bool = False
     loss_on: str | None = None  # bucket of the card's ladder on which it measures what is lost against the clean items
     order: Text | None = None  # its title in "… 높은 순", if the title alone does not read as a score
 

@@ -102,12 +102,8 @@ def _model(result: EvalResult) -> dict[str, Any]:
     model: dict[str, Any] = {"name": config.published_as or config.model_name, "id": config.model_name}
     if config.organisation:
         model["developer"] = config.organisation
-    # The inference engine behind a remote server is unknown.
-    engine = config.server or (None if config.engine == "api" else "transformers")
-    if config.engine and engine:
-        model["inference_engine"] = {"name": engine}
-        if version := result.environment.get("transformers"):
-            model["inference_engine"]["version"] = version
+    if engine := _engine(result):
+        model["inference_engine"] = engine
     details = {
         "revision": config.model_sha,
         "precision": config.model_dtype,
@@ -124,6 +120,22 @@ def _model(result: EvalResult) -> dict[str, Any]:
     return model
 
 
+def _engine(result: EvalResult) -> dict[str, str]:
+    """Return the name of the inference engine and its version if that is known, or an empty dict if the engine is unknown."""
+    config = result.config
+    if config.engine is None:  # a reported result
+        return {}
+    if config.server:  # one that was started here
+        return _engine_entry(config.server, result.environment.get("server_version"))
+    if config.engine == "api":  # a remote server
+        return {}
+    return _engine_entry("transformers", result.environment.get("transformers"))
+
+
+def _engine_entry(name: str, version: str | None) -> dict[str, str]:
+    return {"name": name, "version": version} if version else {"name": name}
+
+
 def _repository_owner(source: str) -> str:
     """Return the owner of the GitHub repository that a score was reported in, else "unknown": "github:a/b" -> "a"."""
     if not source.startswith("github:"):
@@ -132,10 +144,11 @@ def _repository_owner(source: str) -> str:
 
 
 def _deployment(config: ResultConfig) -> str:
-    """Return who ran the model, in the words of the format. A server that was not started here has no known weights."""
+    """Return who ran the model, in the words of the format."""
     if config.engine is None:  # a reported result
         return "unknown"
-    return "externally_managed" if config.model_sha is None else "self_deployed"
+    is_remote = config.model_sha is None  # a server that was not started here has no known weights
+    return "externally_managed" if is_remote else "self_deployed"
 
 
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
@@ -149,13 +162,13 @@ def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
         yield {
             "evaluation_result_id": f"{result.request_key}/{metric.name}",
             "evaluation_name": name,
-            "source_data": _source(result),
+            "source_data": _test_set(result),
             "metric_config": {
                 "evaluation_description": card.summary.en,
                 "metric_id": f"{name}.{metric.name}",
                 "metric_name": metric.title.en,
                 "metric_unit": "percent",
-                "lower_is_better": False,
+                "lower_is_better": metric.lower_is_better,
                 "score_type": "continuous",
                 "min_score": metric.lowest,
                 "max_score": 100,
@@ -193,14 +206,14 @@ def _generation(result: EvalResult) -> dict[str, Any]:
     return {"generation_config": {"generation_args": arguments}}
 
 
-def _source(result: EvalResult) -> dict[str, Any]:
-    """Return the description of the test set."""
+def _test_set(result: EvalResult) -> dict[str, Any]:
+    """Return the description of the test set. It is "other" than a public dataset, because most are private."""
     dataset = result.dataset
     details = {"id": dataset.id, "split": dataset.split, "version": result.versions[result.benchmark]}
     if dataset.revision:
         details["revision"] = dataset.revision
     return {
         "dataset_name": result.benchmark,
-        "source_type": "other",  # the test sets are private
+        "source_type": "other",
         "additional_details": details,
     }

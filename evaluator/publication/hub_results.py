@@ -4,11 +4,10 @@ The offer is a pull request with `.eval_results/*.yaml` (https://huggingface.co/
 it, the model's page shows the scores.
 """
 
-import os
 from datetime import UTC, datetime
 
 import yaml
-from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
+from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, eval_result_entries_to_yaml
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.eval_yaml import hub_metrics
@@ -17,6 +16,7 @@ from submissions.queue.pseudonyms import Pseudonyms
 from submissions.records.errata import version_without
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
+from submissions.store.hub_api import hub_endpoint
 
 
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
@@ -31,10 +31,9 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
         return None
     if not has_rank(result) or not Pseudonyms(settings).belongs(request):
         return None
-    endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
     name = "-".join(["hannun", request.benchmark, *variant(result)])  # hannun-ko-vqa-bfloat16-greedy
     path = f".eval_results/{name}.yaml"
-    pull_request = HfApi(endpoint=endpoint, token=settings.hub_token_value).create_commit(
+    pull_request = HfApi(endpoint=hub_endpoint(), token=settings.hub_token_value).create_commit(
         request.model_id,
         [CommitOperationAdd(path, results_yaml(result, dataset, settings.store).encode())],
         commit_message=f"Add {request.benchmark} results measured by Hannun",
@@ -46,7 +45,8 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
 def has_rank(result: EvalResult) -> bool:
     """Return whether a measured result has a rank.
 
-    It needs the ranked split, the current benchmark version, the headline metric and the standard decoding.
+    It needs the ranked split, the current benchmark version, the headline metric and the standard decoding. The board
+    decides the same for its rows (`leaderboard/data/ranking.py`), where a result may also be retired or a reference.
     """
     benchmark = BENCHMARKS[result.benchmark]
     generation = result.generation
@@ -62,7 +62,10 @@ def has_rank(result: EvalResult) -> bool:
 
 
 def variant(result: EvalResult) -> list[str]:
-    """Return what distinguishes a result from others of the same model: `["thinking-on", "bfloat16", "greedy"]`."""
+    """Return how a model was run: `["thinking-on", "bfloat16", "greedy"]`.
+
+    Each way has a file of its own. A result of a newer revision replaces that of an older one.
+    """
     config = result.config
     decoding = result.generation.decoding if result.generation else None
     thinking = f"thinking-{config.thinking}" if config.thinking else None
@@ -80,7 +83,7 @@ def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
             task_id=f"{card.hub_task}_{metric}",
             value=result.results[name][metric],
             date=datetime.fromtimestamp(result.date, UTC).isoformat() if result.date else None,
-            source_url=f"{constants.ENDPOINT}/{repo}/blob/main/{result.path}",
+            source_url=f"{hub_endpoint()}/{repo}/blob/main/{result.path}",
             source_name="Hannun",
             notes=", ".join(variant(result)) or None,
         )

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import yaml
 from httpx2 import HTTPError
-from huggingface_hub import constants
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.benchmarks import BENCHMARKS
@@ -38,7 +37,7 @@ from evaluator.quarters.card import dataset_card
 from evaluator.results.answer_rows import AnswerRow
 from submissions.records.result import EvalResult
 from submissions.store.copy import HUB_FILE
-from submissions.store.hub_api import HubApi
+from submissions.store.hub_api import HubApi, hub_endpoint
 from submissions.texts.errors import StoreError
 
 LICENSE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"
@@ -131,7 +130,7 @@ def _by_hand(folder: Path, dataset: str) -> str:
 
 def _picture_url(dataset: str, image: Path) -> str:
     """Return the address of a picture in the dataset on the Hub."""
-    return f"{constants.ENDPOINT}/datasets/{dataset}/resolve/main/{SET}/images/{image.name}"
+    return f"{hub_endpoint()}/datasets/{dataset}/resolve/main/{SET}/images/{image.name}"
 
 
 def _target(books: Books, item: Item) -> str:
@@ -141,7 +140,7 @@ def _target(books: Books, item: Item) -> str:
 
 def _croissant(books: Books, folder: Path, dataset: str, published: date) -> dict[str, Any]:
     """Return the Croissant description of the set and of the table of answers, whose files are in `folder` already."""
-    url = f"{constants.ENDPOINT}/datasets/{dataset}"
+    url = f"{hub_endpoint()}/datasets/{dataset}"
     description = croissant(books.benchmark.name, folder / SET, LICENSE_URL, url, published, f"{SET}/")
     description["distribution"].append(file_object(folder / ANSWERS, ANSWERS))
     row = {"key": "", "model": "", "id": "", "answer": "", "status": "", "reasoned": False}  # it shows names and types

@@ -28,7 +28,7 @@ from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.table import Table
 from leaderboard.data.unseen import is_compared, unseen_changes, with_unseen_changes
 from leaderboard.data.view import View
-from leaderboard.data.worker_status import START, WorkerStatus
+from leaderboard.data.worker_status import WorkerStatus
 from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.errata import Erratum
@@ -154,7 +154,7 @@ class LiveBoard:
         is_refreshing = not self._idle.is_set()
         is_slow = is_refreshing and (self.reached is None or time.monotonic() - self._refresh_began > SLOW_S)
         if self._last_refresh_failed or is_slow:
-            return self.reached or START
+            return self.reached or datetime.fromtimestamp(0, UTC)
         return None
 
     @property
@@ -227,8 +227,8 @@ class LiveBoard:
         finally:
             has_to_read_workers = self.workers.begin(self._view.queue)
             self._refresh_ended = time.monotonic()
-            self._refreshing.release()
             self._idle.set()
+            self._refreshing.release()  # last, because the next refresh clears `_idle` as soon as it has the lock
         # Last, because a private store that does not answer must not keep the board from refreshing.
         if has_to_read_workers:
             self.workers.refresh()

@@ -5,6 +5,7 @@ reads what is due. The queue page, `/queue.json` and the operator's metrics show
 """
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ WORKERS_EVERY = 30.0  # seconds between two reads of workers, pauses and upkeep
 PROBE_EVERY = 30.0  # seconds between two attempts to write to a private store that could not be written
 AWAY = timedelta(hours=2)  # without any worker, after which waiting requests count as unattended; a Job runs every hour
 SILENT = timedelta(minutes=5)  # without a heartbeat (ten are missing): the worker has died or cannot reach the store
-START = datetime.fromtimestamp(0, UTC)  # stands for "never"
+NEVER = -math.inf  # by the monotonic clock, which may begin at 0
 
 
 class WorkerStatus:
@@ -35,12 +36,12 @@ class WorkerStatus:
         self._heartbeats = heartbeats
         self._queue: Sequence[QueueRow] = ()  # open and recent requests
         # When each was last read or tried, by the monotonic clock.
-        self._leases_read = 0.0
-        self._workers_read = 0.0
-        self._pauses_read = 0.0
-        self._probed = 0.0
-        self._refresh_began = 0.0
-        self._workers_as_of = START  # when `workers` was read, by the wall clock
+        self._leases_read = NEVER
+        self._workers_read = NEVER
+        self._pauses_read = NEVER
+        self._probed = NEVER
+        self._refresh_began = NEVER
+        self._workers_as_of: datetime | None = None  # when `workers` was read, by the wall clock
         self._refreshing = threading.Lock()  # held during a refresh
         self._idle = threading.Event()  # set while no refresh is under way
         self._idle.set()
@@ -60,7 +61,9 @@ class WorkerStatus:
     def begin(self, queue: Sequence[QueueRow]) -> bool:
         """Note the open and recent requests, and return whether the caller has to call `refresh` now.
 
-        It must not if nothing can be read, or if another thread is refreshing.
+        It must not if nothing can be read, or if another thread is refreshing. The board calls this before its own refresh
+        ends, so that those who wait for the board wait for the workers too. If it returns True, `refresh` has to follow: it
+        releases the lock that is taken here.
         """
         self._queue = queue
         if self._heartbeats is None or not self._refreshing.acquire(blocking=False):
@@ -82,8 +85,8 @@ class WorkerStatus:
         except StoreError as error:
             log.warning("%s", error)
         finally:
-            self._refreshing.release()
             self._idle.set()
+            self._refreshing.release()  # last, because the next refresh clears `_idle` as soon as it has the lock
 
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
         """Try to write to a store that could not be written, because otherwise only a submission would find out.
@@ -104,8 +107,8 @@ class WorkerStatus:
         if now - self._leases_read >= LEASES_EVERY or ended:
             self._leases_read = now
             self.leases = heartbeats.last_by_key(running) if running else {}
-            # Computed only here, right after reading. Later, on a board that nobody opens, every heartbeat that is known is
-            # old, although the workers send new ones.
+            # Judged when the heartbeats are read. If it were judged when they are shown, a board that has read nothing for an
+            # hour would call every worker silent.
             self.silent_since = {
                 key: lease.heartbeat_at
                 for key, lease in self.leases.items()
@@ -119,6 +122,7 @@ class WorkerStatus:
             self._workers_as_of = datetime.now(UTC)
         if running or not has_pending:  # pauses only explain why waiting requests do not run
             self._pauses = []
+            self._pauses_read = NEVER  # so that they are read as soon as requests wait again
         elif now - self._pauses_read >= WORKERS_EVERY:
             self._pauses_read = now
             self._pauses = heartbeats.pauses(datetime.now(UTC))
@@ -137,11 +141,13 @@ class WorkerStatus:
         submitted = [row.submitted_at for row in self._queue if row.status in (Status.PENDING, Status.RUNNING)]
         if not submitted:
             return None
+        if self._workers_as_of is None:  # workers were not read yet
+            return None
         oldest = min(submitted)
         seen = [worker.seen_at for worker in self.workers] + [lease.heartbeat_at for lease in self.leases.values()]
         last_seen = max(seen, default=oldest)
-        unattended_for = self._workers_as_of - max(last_seen, oldest)  # negative if workers were not read yet
-        return last_seen if unattended_for > AWAY else None
+        waiting_since = max(last_seen, oldest)
+        return last_seen if self._workers_as_of - waiting_since > AWAY else None
 
     @property
     def version(self) -> str:

@@ -1,13 +1,13 @@
 """Upload an edition to a static Space, in one commit that has only the files that changed."""
 
-import os
 from pathlib import Path
 
 from httpx2 import HTTPError
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, constants
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
 from leaderboard.edition.build import MANIFEST, read_manifest
 from submissions.config.settings import Settings
+from submissions.store.hub_api import hub_endpoint
 from submissions.store.space_files import is_id_of, space_file_ids
 from submissions.texts.errors import StoreError
 
@@ -34,7 +34,7 @@ def publish_to_space(folder: Path, space: str, settings: Settings) -> str:
     Only files whose content differs from that of the Space are uploaded. Raises StoreError if the Hub refuses or does not
     answer.
     """
-    api = HfApi(os.environ.get("HF_ENDPOINT") or constants.ENDPOINT, settings.hub_token_value)
+    api = HfApi(hub_endpoint(), settings.hub_token_value)
     try:
         remote_ids = space_file_ids(api, space)  # by name
         local = {name: folder / name for name in read_manifest(folder / MANIFEST) if (folder / name).is_file()}

@@ -4,8 +4,8 @@ The page /lineage shows all entries, and a model's page its own. `origin_of` and
 tables can be filtered by: whether the language model and the vision encoder are the maker's own.
 
 `assets/lineage.json` is written by `scripts/import_lineage.py` and corrected by pull requests. Two rules for its entries: a
-text "not read" means that nobody has read the source yet, never that the model has no such part; and a class that is derived
-from another model's code does not show where the weights come from.
+text "not read" means that nobody has read the source yet, never that the model has no such part; and code that is derived from
+another model's does not show where the weights come from.
 """
 
 import json
@@ -25,11 +25,11 @@ Encoder = Literal["own", "other", "none", "unknown"]
 # Whether what was declared agrees with what configuration, code or tensors show. "code_only" and "shape_only": only the code
 # or only the shapes of tensors were compared, which does not show where weights come from.
 Agreement = Literal["agree", "code_only", "shape_only", "differs", "not_checked"]
-# Addresses, with or without remarks, such as "https://huggingface.co/o/m (NOTICE)", or a document of this project, such as
-# "docs/published-models.md of this project".
-SOURCE = r"^[^:]*https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"
+# Addresses, with or without remarks, such as "paper: https://a.org/b" or "https://huggingface.co/o/m (NOTICE)", or a document of
+# this project, such as "docs/published-models.md of this project".
+SOURCE = r"^[^;]*?https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"
 Source = Annotated[str, Field(max_length=300, pattern=SOURCE)]
-_ADDRESS = re.compile(r"https://[^\s;\"'<>]+")
+_ADDRESS = re.compile(r"https://[^\s;\"'<>]+(?<![),.])")  # without what follows it in a sentence
 
 
 class Fact(BaseModel):
@@ -54,8 +54,8 @@ class Lineage(BaseModel):
 
     model: Annotated[str, Field(min_length=1, max_length=200)]  # Hub id, or the name as printed if it is unknown
     maker: Annotated[str, Field(min_length=1, max_length=200)]
-    origin: Origin  # the class of `language_model`
-    encoder: Encoder  # the class of `vision_encoder`
+    origin: Origin  # what follows from `language_model`
+    encoder: Encoder  # what follows from `vision_encoder`
     language_model: Fact | None = None  # which one it is, as the maker declares
     vision_encoder: Fact | None = None  # which one it is, as the maker declares
     shown: Fact | None = None  # what configuration, code or tensors show
@@ -67,14 +67,16 @@ class Lineage(BaseModel):
     corrected: Annotated[str, Field(pattern=r"^(20\d\d-\d\d-\d\d)?$")] = ""  # day of the last correction by its maker
 
     @model_validator(mode="after")
-    def _classes_follow_from_facts(self) -> "Lineage":
-        """Refuse a class (`origin`, `encoder` or `agreement`) for which no fact is given."""
+    def _follow_from_facts(self) -> "Lineage":
+        """Refuse an `origin`, `encoder` or `agreement` for which no fact is given."""
         if self.origin != "unknown" and self.language_model is None:
             raise ValueError(f"{self.model}: origin is {self.origin!r}, but no fact says so")
         if self.encoder in ("own", "other") and self.vision_encoder is None:
             raise ValueError(f"{self.model}: encoder is {self.encoder!r}, but no fact says so")
-        if self.agreement == "agree" and not (self.shown and (self.language_model or self.vision_encoder)):
-            raise ValueError(f"{self.model}: what is declared and what is shown cannot agree if one of them is unknown")
+        if self.agreement != "not_checked" and self.shown is None:
+            raise ValueError(f"{self.model}: agreement is {self.agreement!r}, but no fact is shown")
+        if self.agreement in ("agree", "differs") and not (self.language_model or self.vision_encoder):
+            raise ValueError(f"{self.model}: agreement is {self.agreement!r}, but no fact is declared")
         return self
 
 
@@ -85,7 +87,7 @@ _ALL = TypeAdapter(list[Lineage])
 def lineages() -> tuple[Lineage, ...]:
     """Return all entries in the order of the file. Raises ValueError if it is malformed or names a model twice."""
     entries = _ALL.validate_python(json.loads(LINEAGE.read_bytes()))
-    names = [entry.model for entry in entries]
+    names = [entry.model.casefold() for entry in entries]
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"{LINEAGE.name} has several entries for {', '.join(duplicates)}")
     return tuple(entries)
@@ -105,7 +107,8 @@ def lineage_of(model: str) -> Lineage | None:
 def origin_of(model: str, base_model: str | None) -> Origin:
     """Return what a model was initialised from, as its maker declares.
 
-    If this collection has no answer, the base model that the model's card names decides: "own" if it has the same owner.
+    If this collection has no answer, the base model that the model's card names decides: "own" if it has the same owner. (A
+    base model says nothing about whose vision encoder it has, so `encoder_of` does not look at it.)
     """
     lineage = lineage_of(model)
     if lineage and lineage.origin != "unknown":

@@ -83,7 +83,7 @@ def how_to_submit(board: LiveBoard, here: Location) -> str:
     )
 
 
-def refused(code: RefusalCode, here: Location) -> Line:
+def refusal_line(code: RefusalCode, here: Location) -> Line:
     """Return the message that a whole submission is refused."""
     return Line(False, translate(REFUSALS[code], here.language))
 
@@ -99,12 +99,12 @@ def outcome_lines(outcomes: Sequence[Outcome], here: Location) -> list[Line]:
 
 def report_line(report: Report, here: Location) -> Line:
     """Return the message about a check that queued nothing."""
-    passed = can_be_submitted(report)  # to at least one benchmark
-    any_refusal = any(check.refusal for check in report.checks)
-    if not passed:
+    is_accepted_somewhere = can_be_submitted(report)  # on at least one benchmark
+    has_refusal = any(check.refusal for check in report.checks)
+    if not is_accepted_somewhere:
         key = "some_checks_fail"
-    elif any_refusal:
+    elif has_refusal:  # of a benchmark: if the model itself were refused, it would be accepted nowhere
         key = "some_benchmarks_fail"
     else:
         key = "all_checks_pass"
-    return Line(passed, text(key, here.language))
+    return Line(is_accepted_somewhere, text(key, here.language))

@@ -21,8 +21,8 @@ from submissions.config.paths import ASSETS
 
 Theme = Literal["light", "dark"]
 LANGUAGE_FOLDERS: dict[Language, str] = {"ko": "", "en": "en/"}  # of the pages in each language
-# Parameters of links to the overview. Without any, `/` is redirected to the language of the browser.
-CHOSEN: dict[Language, dict[str, object]] = {"ko": {"lang": "ko"}, "en": {}}
+# Parameters of links to the overview. Without any, `/` is redirected to the language of the browser; `/en/` never is.
+OVERVIEW_PARAMS: dict[Language, dict[str, object]] = {"ko": {"lang": "ko"}, "en": {}}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Location:
     is_static = False  # whether the pages are files, written by `leaderboard/edition/build.py`
 
     def has(self, path: str) -> bool:
-        """Return whether there is a page at a path that some editions of the board leave out."""
+        """Return whether the board has a page at this path. The live board has all; the one as files may lack some."""
         return True
 
     def link(self, path: str, /, **params: object) -> str:
@@ -50,7 +50,7 @@ class Location:
         if self.theme:
             query["__theme"] = self.theme
         if not path:
-            query = CHOSEN[self.language] | query
+            query = OVERVIEW_PARAMS[self.language] | query
         return f"/{LANGUAGE_FOLDERS[self.language]}{quote(path)}{query_text(query)}"
 
     def changed(self, **params: object) -> str:
@@ -108,8 +108,8 @@ def style_sheet() -> Markup:
 
 
 @cache
-def style_source() -> str:
-    """Return the source expression by which a content security policy allows that style sheet: its hash."""
+def style_sheet_hash() -> str:
+    """Return the hash of the style sheet, by which a content security policy allows it: 'sha256-…'."""
     return f"'sha256-{b64encode(sha256(style_sheet().encode()).digest()).decode()}'"
 
 

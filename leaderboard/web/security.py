@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.views.location import style_source
+from leaderboard.views.location import style_sheet_hash
 from leaderboard.web.address import is_host, is_same_site
 from leaderboard.web.network import network_of
 from submissions.config.sign_in import SIGN_IN_PATH
@@ -223,7 +223,9 @@ class _Response:
 
     def __init__(self, send: Send, framing: str, *, any_site_may_read: bool) -> None:
         self._send = send
-        self._headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(framing=framing, style=style_source())}
+        self._headers = _HEADERS | {
+            "Content-Security-Policy": _POLICY.format(framing=framing, style=style_sheet_hash())
+        }
         if any_site_may_read:
             self._headers["Access-Control-Allow-Origin"] = "*"
         self.started = False

@@ -17,7 +17,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.pages.submit import Line, SignIn, outcome_lines, refused, report_line, submit_page
+from leaderboard.pages.submit import Line, SignIn, outcome_lines, refusal_line, report_line, submit_page
 from leaderboard.views.location import LANGUAGE_FOLDERS, Location
 from leaderboard.views.texts import Language, text
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
@@ -64,7 +64,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
 
     def submit(form: Submission, submitter: Submitter | None, here: Location) -> Result:
         if submitter is None:
-            return Result([refused(RefusalCode.SIGN_IN, here)])
+            return Result([refusal_line(RefusalCode.SIGN_IN, here)])
         outcomes, report = service.submit(form, submitter)
         board.expect_change()
         return Result(outcome_lines(outcomes, here), tuple(report.checks) if report else ())
@@ -90,7 +90,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
             submitter = visitors.submitter(_claims(request))
             action = submit if fields.get("action") == "submit" else check
             if not visitors.within_rate_limit(request.client, submitter):
-                result = Result([refused(RefusalCode.TOO_OFTEN, here)])
+                result = Result([refusal_line(RefusalCode.TOO_OFTEN, here)])
             else:
                 async with visitors.form_lock(request.client):  # so that no visitor takes the slots of all others
                     result = await anyio.to_thread.run_sync(action, form, submitter, here, limiter=slots)

@@ -23,6 +23,7 @@ from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry
 from submissions.texts.errors import TemplateError, TemplateProcessError
 
+MAX_BYTES_PER_QUANTISED_PARAM = 1  # 8 bits
 MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory per byte of weights; a quarter is for everything else
 BYTES_PER_PARAM = {"float32": 4, "bfloat16": 2, "float16": 2}
 # The names under which architectures store their context length.
@@ -155,12 +156,14 @@ def parameters_of(repository: Repository) -> int:
 def memory_needed(params: int | None, precision: Precision, weight_bytes: int | None = None) -> int | None:
     """Return the device memory that a model needs in bytes: its weights in `precision`, and a quarter more for the rest.
 
-    The weights of a quantised model take `weight_bytes`, the size of its files. A model with 8 billion parameters in
-    bfloat16 needs 20 GB. Return None if neither the number of parameters with their size nor the size of the files is known.
+    The weights of a quantised model take `weight_bytes`, the size of its files, or at most a byte each if that is unknown. A
+    model with 8 billion parameters in bfloat16 needs 20 GB. Return None if the sizes of parameters and files are unknown.
     """
     bytes_per_param = BYTES_PER_PARAM.get(precision)
-    if bytes_per_param and params:
+    if params and bytes_per_param:
         weight_bytes = params * bytes_per_param
+    elif params and weight_bytes is None:
+        weight_bytes = params * MAX_BYTES_PER_QUANTISED_PARAM
     return None if weight_bytes is None else int(MEMORY_PER_WEIGHT_BYTE * weight_bytes)
 
 

@@ -16,12 +16,17 @@ def no_token() -> None:
     """Return no token, for requests without authentication."""
 
 
+def hub_endpoint() -> str:
+    """Return the address of the Hub. HF_ENDPOINT may have been set after the Hub's library was imported."""
+    return os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+
+
 class HubApi(HfApi):
     """A Hub client that reads its token again before each request."""
 
     def __init__(self, read_token: TokenReader) -> None:
         self.read_token = read_token
-        super().__init__(endpoint=os.environ.get("HF_ENDPOINT") or constants.ENDPOINT)
+        super().__init__(endpoint=hub_endpoint())
 
     @property
     def token(self) -> Any:

@@ -1,4 +1,4 @@
-"""Define the codes of evaluations that ended without a result, and who has to act. Any module may import it.
+"""Define the codes of evaluations that ended without a result, and what happens after them. Any module may import it.
 
 Their texts for visitors are in `submissions/texts/failures.py`.
 """
@@ -7,13 +7,22 @@ from enum import Enum, StrEnum, auto
 
 
 class Kind(Enum):
-    """Who has to act after a failure."""
+    """What happens after a failure. All kinds but MODEL are infrastructure failures, which say nothing about the model.
 
-    MODEL = auto()  # the submitter: the model cannot be evaluated as it is
-    INFRASTRUCTURE = auto()  # nobody: the evaluation is tried again
-    PERMANENT = auto()  # the operator: another attempt would fail in the same way until then
-    # The operator of the host: the next request would most likely fail too, so the worker pauses. A code that a loaded
-    # model can provoke must not have this kind, or a submitter could pause the worker.
+    | kind      | who has to act | the request                                        | the worker  |
+    |-----------|----------------|----------------------------------------------------|-------------|
+    | MODEL     | the submitter  | has failed                                         | goes on     |
+    | TRANSIENT | nobody         | is tried again, and quarantined after all attempts | goes on     |
+    | PERMANENT | the operator   | is quarantined: another attempt would fail too     | goes on     |
+    | HOST      | the operator   | as TRANSIENT                                       | pauses      |
+
+    The worker pauses because the next request would most likely fail too. A code that a submitter can provoke must not have
+    the kind HOST.
+    """
+
+    MODEL = auto()
+    TRANSIENT = auto()
+    PERMANENT = auto()
     HOST = auto()
 
 
@@ -31,16 +40,17 @@ class FailureCode(StrEnum):
     MODEL_ERROR = "model_error", Kind.MODEL  # the model's process failed after loading, or wrote what it must not
     LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading took too long for the size of the files, or the first answer
     DEADLINE = "deadline", Kind.MODEL  # the time limit of the whole evaluation has passed
-    OUT_OF_MEMORY = "out_of_memory", Kind.INFRASTRUCTURE  # of the device, or of the host while loading
-    PROCESS_KILLED = "process_killed", Kind.INFRASTRUCTURE  # the inference process, by a signal
-    WORKER_LOST = "worker_lost", Kind.INFRASTRUCTURE  # the worker sent no heartbeats until the lease expired
-    INCOMPLETE = "incomplete", Kind.INFRASTRUCTURE  # a model server left questions unanswered
+    OUT_OF_MEMORY = "out_of_memory", Kind.TRANSIENT  # of the device, or of the host while loading
+    PROCESS_KILLED = "process_killed", Kind.TRANSIENT  # the inference process, by a signal
+    WORKER_LOST = "worker_lost", Kind.TRANSIENT  # the worker sent no heartbeats until the lease expired
+    INCOMPLETE = "incomplete", Kind.TRANSIENT  # a model server left questions unanswered
     MISSING_LIBRARY = "missing_library", Kind.PERMANENT
     CODE_NOT_APPROVED = "code_not_approved", Kind.PERMANENT
     API_REFUSED = "api_refused", Kind.PERMANENT  # an API rejects the key, the address or the model's name
     BUDGET_SPENT = "budget_spent", Kind.PERMANENT  # the limit on requests, tokens or cost of a model behind an API
     SERVER_FAILED = "server_failed", Kind.PERMANENT  # the operator's server command does not start a server
     WITHHELD = "withheld", Kind.PERMANENT  # the public record would have contained a piece of the test set
+    NO_HARDWARE = "no_hardware", Kind.PERMANENT  # no hardware that the operator allows for jobs holds the model
     DISK_FULL = "disk_full", Kind.HOST
     HUB_UNAVAILABLE = "hub_unavailable", Kind.HOST
     BENCHMARK_INVALID = "benchmark_invalid", Kind.HOST  # the test set cannot be read
@@ -50,6 +60,7 @@ class FailureCode(StrEnum):
     kind: Kind
 
     # A member is written as `CODE = "code", Kind.…`. Its value is the first, so that `FailureCode("code")` finds it.
+    # Only type checkers need the default, because they take that look-up for a call of this method.
     def __new__(cls, value: str, kind: Kind = Kind.MODEL) -> "FailureCode":
         code = str.__new__(cls, value)
         code._value_ = value

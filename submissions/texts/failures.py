@@ -104,6 +104,10 @@ FAILURES: dict[FailureCode, Text] = {
         "평가를 실행할 장비를 배정받지 못했습니다. 저희가 확인하겠습니다.",
         "No machine was available to run the evaluation. We will look into it.",
     ),
+    FailureCode.NO_HARDWARE: Text(
+        "운영자가 평가에 쓰기로 정한 장비 가운데 이 모델을 실행할 수 있는 것이 없습니다. 저희가 확인하겠습니다.",
+        "None of the machines that the operator uses for evaluations can hold this model. We will look into it.",
+    ),
     FailureCode.INTERNAL_ERROR: Text(
         "내부 오류가 발생했습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
         "An internal error occurred. No action needed; we will look into it.",

@@ -58,6 +58,14 @@ class Launcher(Protocol):
 class LaunchError(Exception):
     """Raised with a message of one line if the scheduler cannot be reached or refuses a job."""
 
+    code = FailureCode.LAUNCH_FAILED
+
+
+class NoHardwareError(LaunchError):
+    """Raised if the operator's limits allow no hardware that holds the model. Other models may fit, so the worker goes on."""
+
+    code = FailureCode.NO_HARDWARE
+
 
 @contextmanager
 def as_launch_errors(scheduler: str, *kinds: type[Exception]) -> Iterator[None]:
@@ -126,7 +134,7 @@ class JobLauncher(ABC):
                 job = self.start(self._launch(request, shard))
             except LaunchError as error:
                 log.warning("launching %s: %s", request.key, error)
-                return FailureCode.LAUNCH_FAILED if shard else self._fail(request, FailureCode.LAUNCH_FAILED)
+                return error.code if shard else self._fail(request, error.code)
             log.info("launched %s%s as %s", request.key, f", shard {shard}" if shard else "", job)
             try:
                 state = self._follow(request, job)

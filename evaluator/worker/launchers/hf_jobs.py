@@ -11,23 +11,33 @@ from datetime import timedelta
 from functools import partial
 
 from httpx2 import HTTPError
-from huggingface_hub import JobStage, constants
+from huggingface_hub import JobStage
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.worker.launchers.base import OVERTIME, JobLauncher, JobState, Launch, LaunchError, as_launch_errors
+from evaluator.worker.launchers.base import (
+    OVERTIME,
+    JobLauncher,
+    JobState,
+    Launch,
+    LaunchError,
+    NoHardwareError,
+    as_launch_errors,
+)
 from evaluator.worker.launchers.hub_jobs import Flavor, JobClient, JobSettings
 from submissions.checks.data_terms import check_receivers
 from submissions.config.setting_values import HubJobs
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
+from submissions.store.hub_api import hub_endpoint
 from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
 
 MIN_EVALUATION_TIME = timedelta(minutes=10)  # in addition to OVERTIME; a shorter job could not finish an evaluation
 DEFAULT_MEMORY = 16 * 10**9  # bytes, for a model of unknown size
+# A reply without what the client expects is a ValueError or KeyError.
 _hub_errors = partial(as_launch_errors, "the Hub's Jobs", HTTPError, ValueError, KeyError)
-ALIVE = (JobStage.SCHEDULING, JobStage.RUNNING)
+ALIVE_STAGES = (JobStage.SCHEDULING, JobStage.RUNNING)
 
 
 class HubJobLauncher(JobLauncher):
@@ -40,7 +50,8 @@ class HubJobLauncher(JobLauncher):
             raise SettingsError('HANNUN_LAUNCHER=hf-jobs needs HANNUN_JOBS: {"image", "space", "commit", "max_price"}')
         for benchmark in settings.data:
             if BENCHMARKS[benchmark].data_stays:
-                check_receivers(benchmark, [constants.ENDPOINT], settings)
+                # The machine of a Job has no address that is known beforehand. That of the Hub stands for it.
+                check_receivers(benchmark, [hub_endpoint()], settings)
         self._jobs: HubJobs = settings.jobs
         self._client = JobClient(settings)
 
@@ -48,13 +59,7 @@ class HubJobLauncher(JobLauncher):
         jobs = self._jobs
         with _hub_errors():
             flavor = self._flavor(launch.memory)
-            limit = launch.time_limit  # of the job: the deadline of the evaluation and OVERTIME
-            if flavor.price:
-                limit = min(limit, timedelta(hours=jobs.max_price / flavor.price))  # what the maximum price buys
-            if limit < OVERTIME + MIN_EVALUATION_TIME:
-                raise LaunchError(
-                    f"max_price {jobs.max_price:g} buys {limit} on {flavor.name} at ${flavor.price:.2f} an hour"
-                )
+            limit = self._time_limit(launch, flavor)
             log.info(
                 "%s runs on %s (%s): $%.2f an hour, at most %s and $%.2f",
                 launch.request.key,
@@ -77,14 +82,35 @@ class HubJobLauncher(JobLauncher):
 
     def state(self, job: str) -> JobState:
         with _hub_errors():
-            return JobState.ALIVE if self._client.stage(job, self._jobs.namespace) in ALIVE else JobState.ENDED
+            return JobState.ALIVE if self._client.stage(job, self._jobs.namespace) in ALIVE_STAGES else JobState.ENDED
 
     def cancel(self, job: str) -> None:
         with _hub_errors():
             self._client.cancel(job, self._jobs.namespace)
 
+    def _time_limit(self, launch: Launch, flavor: Flavor) -> timedelta:
+        """Return the time limit of a job: the deadline of the evaluation and OVERTIME, or what the maximum price buys.
+
+        Raises LaunchError if that is too little for any evaluation.
+        """
+        minimum = OVERTIME + MIN_EVALUATION_TIME
+        if launch.time_limit < minimum:
+            raise LaunchError(f"HANNUN_DEADLINE is less than {MIN_EVALUATION_TIME}, in which no evaluation can finish")
+        max_price = self._jobs.max_price
+        if flavor.price * (launch.time_limit / timedelta(hours=1)) <= max_price:
+            return launch.time_limit
+        affordable = timedelta(hours=max_price / flavor.price)
+        if affordable < minimum:
+            raise NoHardwareError(
+                f"max_price {max_price:g} buys {affordable} on {flavor.name} at ${flavor.price:.2f} an hour"
+            )
+        return affordable
+
     def _flavor(self, memory: int | None) -> Flavor:
-        """Return the cheapest hardware with enough memory, or the configured one. Raises LaunchError if there is none."""
+        """Return the cheapest hardware with enough memory, or the configured one.
+
+        Raises NoHardwareError if there is none, LaunchError if the Hub cannot be asked.
+        """
         offered = self._client.flavors()
         if self._jobs.flavor:
             fitting = [flavor for flavor in offered if flavor.name == self._jobs.flavor]
@@ -92,5 +118,5 @@ class HubJobLauncher(JobLauncher):
             fitting = [flavor for flavor in offered if flavor.memory >= (memory or DEFAULT_MEMORY)]
         if not fitting:
             wanted = self._jobs.flavor or f"{(memory or DEFAULT_MEMORY) / 1e9:,.0f} GB of GPU memory"
-            raise LaunchError(f"the Hub offers no hardware with {wanted}")
+            raise NoHardwareError(f"the Hub offers no hardware with {wanted}")
         return min(fitting, key=lambda flavor: flavor.price)

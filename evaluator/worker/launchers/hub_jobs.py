@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from huggingface_hub import HfApi, constants
+from huggingface_hub import HfApi
 
 from submissions.config.addresses import BUCKETS, DATASETS
 from submissions.config.setting_values import IMAGE
 from submissions.config.settings import HOST_ONLY_SETTINGS, Settings
+from submissions.store.hub_api import hub_endpoint
 from submissions.store.open import is_remote, store_variables
 from submissions.texts.errors import SettingsError
 
@@ -96,7 +97,7 @@ class JobClient:
         if not settings.hub_token_value:
             raise SettingsError("HANNUN_HUB_TOKEN is missing: a job reads and writes the stores with it")
         self._settings = settings
-        endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+        endpoint = hub_endpoint()
         self._api = HfApi(endpoint=endpoint, token=settings.hub_token_value)
 
     def create(self, job: JobSettings, every: timedelta) -> str:
@@ -155,7 +156,7 @@ class JobClient:
 
         `arguments` are those of `python -m evaluator` in the job.
         """
-        code = f"{constants.ENDPOINT}/spaces/{job.space}"
+        code = f"{hub_endpoint()}/spaces/{job.space}"
         without = " ".join(f"-u {name}" for name in self._settings.secrets)
         command = COMMAND.format(code=code, commit=job.commit, without=without, arguments=shlex.join(arguments))
         return {

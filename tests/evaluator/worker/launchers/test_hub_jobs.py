@@ -5,16 +5,22 @@ import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from evaluator.publication.hub_results import offer_result
+from evaluator.worker.launchers.base import Launch, LaunchError
+from evaluator.worker.launchers.hf_jobs import HubJobLauncher
 from evaluator.worker.launchers.hub_jobs import cron
 from scripts.support.hub.repos import TOKEN, Hub
-from scripts.support.records import Make, result_of
+from scripts.support.records import Make, request_numbered, result_of
+from submissions.config.setting_values import HubJobs
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.queue import Queue
+from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 from tests.support.cli import Done, in_process
 
@@ -102,6 +108,32 @@ def test_schedule_rejects_bad_input_in_one_line(
 ) -> None:
     done = schedule(*arguments, **environment)
     assert done.returncode == 2 and message in done.stderr and len(done.stderr.splitlines()) == 1 and not hub.jobs
+
+
+def launcher(hub: Hub, settings: Settings, **limits: Any) -> tuple[HubJobLauncher, Launch]:
+    """Return a launcher with these limits, and a job that it may start."""
+    jobs = HubJobs(image=IMAGE, space="org/board", commit="c" * 40, max_price=limits.pop("max_price", 20))
+    on_hub = settings.model_copy(update={"jobs": jobs, "private_store": "hf://buckets/org/private"})
+    queue = Queue(open_store("hf://datasets/org/store", on_hub))
+    options: dict[str, Any] = {"memory": None, "time_limit": timedelta(hours=24)} | limits
+    return HubJobLauncher(on_hub, queue), Launch(request_numbered(1), "hannun-1", ("worker",), gpus=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message", "code"),
+    [
+        ({"memory": 10**15}, "offers no hardware with 1,000,000 GB", "no_hardware"),
+        ({"max_price": 0.0001}, r"max_price 0.0001 buys 0:00:0\d", "no_hardware"),
+        ({"time_limit": timedelta(minutes=5)}, "HANNUN_DEADLINE is less than", "launch_failed"),
+    ],
+)
+def test_job_that_nothing_can_run_is_not_started(
+    hub: Hub, settings: Settings, limits: dict[str, Any], message: str, code: str
+) -> None:
+    started, launch = launcher(hub, settings, **limits)
+    with pytest.raises(LaunchError, match=message) as error:
+        started.start(launch)
+    assert error.value.code == code
 
 
 def test_cron_formats_intervals() -> None:
