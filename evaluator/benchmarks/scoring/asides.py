@@ -19,6 +19,7 @@ from evaluator.benchmarks.scoring.quantity_sets import has_any, has_unit_of, is_
 from evaluator.benchmarks.scoring.sentence_values import (
     ASKS_TO_COMPARE,
     DENIED_AFTER,
+    JOINS_VALUES,
     MAX_OTHERS,
     RANGE_AFTER,
     SENTENCE,
@@ -136,6 +137,7 @@ _COMPARED_BEFORE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|by|from|the)\s$", re.IGNORECASE)  # in [2018]
+
 _RANGE_BEFORE = re.compile(r"\d\s?[~∼–-]\s?$")  # 15~[29세]
 
 
@@ -248,9 +250,11 @@ def _candidates_of_sentence(sentence: str, reference: Reference, known: Sequence
     """Yield the competing values of a sentence, each with the question's words since the candidate before it.
 
     `known` are values of the question and of calculations. The words before a value that does not compete belong to the next
-    one: 시행 중인 곳은 in "시행 중인 곳은 245건 가운데 39.2%입니다".
+    one: 시행 중인 곳은 in "시행 중인 곳은 245건 가운데 39.2%입니다". A value that is joined with the candidate before it has the
+    words of that: 화재 for both of "화재는 7,131건과 6,904건입니다".
     """
     position = 0
+    words: frozenset[str] = frozenset()
     is_alone = is_bare(sentence) and len(scan(sentence)) == 1
     is_stated = _is_statement(sentence)
     for mention in scan(sentence):
@@ -260,7 +264,9 @@ def _candidates_of_sentence(sentence: str, reference: Reference, known: Sequence
             continue
         if _is_aside(sentence, mention, reference, is_required=is_required):
             continue
-        words = _shared_words(sentence[position : mention.start], reference.question)
+        before = sentence[position : mention.start]
+        if position == 0 or not JOINS_VALUES.fullmatch(before):
+            words = _shared_words(before, reference.question)
         position = mention.end
         is_in_range = bool(_RANGE_BEFORE.search(sentence[: mention.start]) or RANGE_AFTER.match(sentence, mention.end))
         yield Candidate(mention.quantity, words, is_alone or is_in_range, is_stated)

@@ -82,6 +82,7 @@ SUBJECT = re.compile(
     """,
     re.VERBOSE,
 )
+JOINS_VALUES = re.compile(r"\s?(?:과|와|및|,)\s?")  # between values of one subject: 7,131건과 6,904건
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
 _OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
@@ -439,10 +440,16 @@ def _outside_brackets(sentence: str, found: Sequence[Mention], required: Sequenc
 
 
 def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
-    """Return the one value whose subject the question names, or all: 부상자 in "사망자 2,916명, 부상자 291,608명"."""
+    """Return the one value whose subject the question names, or all: 부상자 in "사망자 2,916명, 부상자 291,608명".
+
+    A value that is joined with the one before it has the subject of that: both of "부상자 2,916명과 291,608명" are returned.
+    """
     if not 1 < len(found) <= 1 + MAX_OTHERS:
         return list(found)
     subjects = [SUBJECT.search(sentence, max(0, mention.start - SUBJECT_REACH), mention.start) for mention in found]
+    for place, (before, mention) in enumerate(pairwise(found), start=1):
+        if JOINS_VALUES.fullmatch(sentence, before.end, mention.start):
+            subjects[place] = subjects[place - 1]
     named = [
         mention
         for mention, subject in zip(found, subjects, strict=True)
