@@ -43,11 +43,11 @@ _LETTER_FACTOR = re.compile(
 )
 _FRACTION = re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")  # 1/4
 _CURRENCIES = {  # sign → the words for it
-    "$": r"\$|dollars?|usd|달러",
+    "$": r"(?:US)?\$|dollars?|usd|달러",
     "€": "€|euros?|eur|유로",
     "£": "£|pounds?|gbp|파운드",
-    "₩": "₩|won|krw|원(?![가-힣])",
-    "¥": "¥|yen|jpy|엔(?![가-힣])",
+    "₩": r"₩|won|krw|원(?![가-힣])|(?<=[\d천만억조])\s?원",  # 5,000원입니다, but not 원인
+    "¥": r"¥|yen|jpy|엔(?![가-힣])|(?<=[\d천만억조])\s?엔",
 }
 _CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)  # 25 cents
 _DIGIT = re.compile(r"\d")

@@ -547,6 +547,11 @@ def test_strict_rules_take_linear_time(output: str) -> None:
         (202, "B", "A is red, C is green; the bars are blue. Answer: B", True),
         (202, "B", "A\nB", False),
         (202, "B", "The answer is not B.", False),
+        (10, "€5,000", "US$5,000", False),
+        (10, "$5,000", "US$5,000", True),
+        (10, "$5,000", "5,000원입니다.", False),
+        (10, "₩5,000", "5,000원입니다.", True),
+        (10, "¥5,000", "5,000엔입니다.", True),
     ],
 )
 def test_chart_match_reads_texts_values_lists_and_letters(kind: int, gold: str, output: str, right: bool) -> None:
