@@ -208,14 +208,14 @@ _DENIED_AFTER = re.compile(
 _DENIED_IN_CLAUSE = re.compile(
     r"""
     [)\]*\"'\s|:]{0,6} (?: 번 | 은 | 는 | 이 | 가 | 도 )
-    [^A-D.\n,;]{0,40}?
+    (?-i:[^A-D.\n,;]){0,40}?                                          # up to another letter or clause
     (?: 맞지\ 않 | 옳지\ 않 | 일치하지 | 부합하지                     # B는 그래프와 일치하지 않습니다
       | 틀리 | 틀립 | 틀렸 | 다릅 | 다르 | 아닙                       # B는 … 사실과 다릅니다
       | 오답 | 잘못 | 거짓 | 반대                                     # B는 증감이 반대입니다
       | (?: 것처럼 | 듯이? | 것\ 같아 )\s?(?:보이|하)(?:지만|나|는데) # B가 맞는 것처럼 보이지만
     )
     | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
-      [^A-D.\n,;]{0,30}?
+      (?-i:[^A-D.\n,;]){0,30}?
       (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is clearly wrong
         | contradict | ruled\ out | eliminated )                      # B is ruled out
     | \s (?: can't | cannot | doesn't | does\ not | isn't )

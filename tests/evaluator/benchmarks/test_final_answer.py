@@ -362,6 +362,9 @@ LETTERS = [
     ("B가 맞을까요?", None),
     ("정답은 B인지 모르겠습니다.", None),
     ("A. 가\nB. 나\nC. 다\nD. 라", None),
+    ("B is clearly wrong.", None),
+    ("A is clearly false, and D fits.", "D"),
+    ("I looked at C. B is obviously incorrect.", "C"),
 ]
 TEXTS = [
     ("Japan", "The country with the highest value is Japan.", True),
