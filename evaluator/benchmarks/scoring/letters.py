@@ -159,7 +159,8 @@ _CANDIDATE_AFTER = re.compile(
         )
         \s*
     )+
-    [(\[*\"']* [A-D] (?![A-Za-z가-힣]) (?!{_CLOSING_MARKS}\s*중)      # but not A, B 중
+    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D] (?![A-Za-z가-힣])         # but not an article: B, a decline
+    (?!{_CLOSING_MARKS}\s*중)                                        # nor A, B 중
     | {_CLOSING_MARKS} \s* (?: (?:{_OR}) \s* )+ {_NEXT_LETTER}        # A 또는 B입니다: a particle may follow
     | \)\s*\([A-D]\)                                                  # (A) (B)
     | {_CLOSING_MARKS}
@@ -226,7 +227,7 @@ _DENIED_IN_CLAUSE = re.compile(
 )
 _DENIED_BEFORE = re.compile(
     r"""
-    \b (?: not | except | isn't
+    \b (?: not | except | isn't | rather\ than | instead\ of        # B rather than A
          | (?: all | any | anything | everything | none )\ but )      # all but B
     \s+ (?:to\s)? (?:choice\s|option\s)? [(\[*\"']* $                 # not option (B
     | (?: (?:그다음|다음) (?:으로|은|에는) | 두\ 번째로 )
