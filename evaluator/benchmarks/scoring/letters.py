@@ -159,7 +159,7 @@ _CANDIDATE_AFTER = re.compile(
         )
         \s*
     )+
-    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D] (?![A-Za-z가-힣])         # but not an article: B, a decline
+    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D] (?![A-Za-z가-힣])            # but not an article: B, a decline
     (?!{_CLOSING_MARKS}\s*중)                                        # nor A, B 중
     | {_CLOSING_MARKS} \s* (?: (?:{_OR}) \s* )+ {_NEXT_LETTER}        # A 또는 B입니다: a particle may follow
     | \)\s*\([A-D]\)                                                  # (A) (B)
@@ -216,8 +216,9 @@ _DENIED_IN_CLAUSE = re.compile(
       | (?: 것처럼 | 듯이? | 것\ 같아 )\s?(?:보이|하)(?:지만|나|는데) # B가 맞는 것처럼 보이지만
     )
     | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
-      (?-i:[^A-D.\n,;]){0,30}?
-      (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is clearly wrong
+      (?: (?: \s[a-z]+ly ){1,2} \s                                  # B is clearly wrong
+        | [^A-D.\n,;]{0,30}? )                                        # up to any of these letters, in either case
+      (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is not
         | contradict | ruled\ out | eliminated )                      # B is ruled out
     | \s (?: can't | cannot | doesn't | does\ not | isn't )
       \s (?! be\ ruled | be\ excluded )                               # B doesn't match, but not B cannot be ruled out

@@ -369,6 +369,9 @@ LETTERS = [
     ("B is clearly wrong.", None),
     ("A is clearly false, and D fits.", "D"),
     ("I looked at C. B is obviously incorrect.", "C"),
+    ("B is correct and the others are wrong.", "B"),
+    ("B is the statement that does not contradict the chart.", "B"),
+    ("B는 data와 다릅니다. C입니다.", "C"),
 ]
 TEXTS = [
     ("Japan", "The country with the highest value is Japan.", True),
