@@ -372,6 +372,8 @@ LETTERS = [
     ("B is correct and the others are wrong.", "B"),
     ("B is the statement that does not contradict the chart.", "B"),
     ("B는 data와 다릅니다. C입니다.", "C"),
+    ("B는 정답이고 나머지는 그래프와 다릅니다.", "B"),
+    ("B가 맞고 나머지는 틀립니다.", "B"),
 ]
 TEXTS = [
     ("Japan", "The country with the highest value is Japan.", True),
