@@ -1,7 +1,8 @@
 """Arguments of the command line. Importing this is fast, because `--help` must not load what the commands need."""
 
 import argparse
-from collections.abc import Iterable
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 from submissions.records.options import PRECISIONS, THINKING
@@ -10,12 +11,13 @@ DEFAULT_FOLDER = "hannun-board"  # of `init --machine`
 MAX_PORT = 65_535
 
 
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", benchmarks: Iterable[str]) -> None:
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", benchmarks: Collection[str]) -> None:
     submit = commands.add_parser("submit", help="queue a model for evaluation")
     check = commands.add_parser("check", help="run the checks of a submission without queueing it")
     for command in (submit, check):
-        optional = "?" if command is submit else None
-        command.add_argument("model", nargs=optional, help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
+        # `submit` takes --api instead.
+        nargs = "?" if command is submit else None
+        command.add_argument("model", nargs=nargs, help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
         command.add_argument(
             "--benchmark",
             action="extend",
@@ -45,7 +47,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_key(commands.add_parser("show", help="show one request as JSON"))
     requeue = commands.add_parser("requeue", help="put a failed or stuck request back into the queue")
     _add_key(requeue, nargs="?")
-    requeue.add_argument("--private", action="store_true", help="a private evaluation, or all of them")
+    requeue.add_argument("--private", action="store_true", help="act on private evaluations")
     requeue.add_argument("--all", action="store_true", help="instead of a key: every quarantined request")
     _add_key(
         commands.add_parser("cancel", help="remove a pending or quarantined request, as if it was never submitted")
@@ -150,6 +152,6 @@ def _add_init(init: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text[:6]) <= MAX_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 1 to {MAX_PORT}")
+    if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or not 1 <= int(text) <= MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a port from 1 to {MAX_PORT}")
     return int(text)

@@ -24,6 +24,8 @@ def requeue(context: Context) -> int:
     queue = context.private_queue if args.private else context.queue
     if not args.all and not args.key:
         return fail("give the key of a request, or --all to requeue every quarantined request")
+    if args.all and args.key:
+        return fail("give either the key of a request or --all")
     keys = queue.requeue_all() if args.all else [queue.requeue(args.key).key]
     for key in keys:
         print(f"{key} is pending again")

@@ -1,22 +1,21 @@
-"""Keep a local mirror of a repository on a git server, from which `HubStore` reads.
+"""Keep a local mirror of a repository on a git server, from which `HubStore` reads (`hub.py`)."""
 
-It has the last fetched commits, their folders, and the files that were read so far.
-"""
+from typing import Any
 
 from dulwich.client import HttpGitClient
 from dulwich.object_store import ObjectStoreGraphWalker
 from dulwich.objects import Blob, ObjectID
-from dulwich.refs import Ref
 
-from submissions.store.base import MAIN
 from submissions.store.git import GitStore
+from submissions.store.git_repository import MAIN_REF
 from submissions.store.objects import merge_packs, remove_leftovers
 
 
 class Mirror(GitStore):
     """The last commits of a repository with all their folders, but only those files that were read before.
 
-    The others are downloaded one at a time, and added with `add_blob`.
+    The others are downloaded one at a time, and added with `add_blob`. A mirror is read only: commits are made on the server,
+    so `commit` and `tidy` of a `GitStore` are never called.
     """
 
     hidden = ".gitattributes"  # the Hub adds one to every repository
@@ -27,7 +26,8 @@ class Mirror(GitStore):
         Other processes that read it fetch the missing objects again.
         """
         self.repository.clear()
-        self._forget()
+        with self._walking:
+            self._forget()
 
     def has(self, sha: str) -> bool:
         """Return whether this object is in the mirror."""
@@ -42,22 +42,32 @@ class Mirror(GitStore):
     def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
         """Fetch a commit and its folders from a git server, and with `blobs` also its files.
 
-        `depth` is the number of commits. None fetches all since the last one, or the whole history if none was fetched.
+        `depth` is the number of commits. None fetches all since the last one, or the whole history if none was fetched or files
+        are wanted.
         """
+
+        def wanted(*_: Any, **__: Any) -> list[ObjectID]:
+            """Return what to fetch, whatever branches the server has."""
+            return [ObjectID(head.encode())]
+
+        def no_parents(_: ObjectID) -> list[ObjectID]:
+            """Return no ancestor of a known commit, because a mirror may lack them."""
+            return []
+
         with self.repository.locked(), self.repository.open() as repo:
-            # A client names the commits that it has, and the server does not send what belongs to them. It assumes that
-            # their files and ancestors are there too, but a mirror may lack them. So to get files, it names no commit.
-            last = repo.refs.as_dict(Ref(b"refs/")).get(Ref(b"heads/" + MAIN.encode()))
+            # A client names the commits that it has, and the server does not send what belongs to them, files included. A
+            # mirror may lack the files, so to get them, it names no commit.
+            last = repo.refs.as_dict().get(MAIN_REF)
             known_commits: list[ObjectID] = []
             if last and last in repo.object_store and not blobs:
                 known_commits.append(last)
-            walker = ObjectStoreGraphWalker(known_commits, lambda _: [], repo.get_shallow())
+            walker = ObjectStoreGraphWalker(known_commits, no_parents, repo.get_shallow())
             remove_leftovers(repo.object_store)
             pack, commit_pack, abort = repo.object_store.add_pack()
             try:
                 fetched = client.fetch_pack(
                     path,
-                    lambda *_, **__: [ObjectID(head.encode())],
+                    wanted,
                     walker,
                     pack.write,
                     depth=depth,
