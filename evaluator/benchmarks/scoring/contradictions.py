@@ -18,7 +18,8 @@ from evaluator.benchmarks.scoring.other_subjects import (
     names_other_place,
     names_subject,
 )
-from evaluator.benchmarks.scoring.quantities import quantities
+from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantity_sets import is_among, without
 
 # Groups of words of which only one can be true. Two texts contradict each other if each has words of exactly one group, and the
 # groups differ.
@@ -86,6 +87,38 @@ _OPPOSITES = [
 # What an answer names in order to set it apart, and what it adds in brackets about another value: 졸업생이 아닌, (월평균 300건).
 _SET_APART = re.compile(r"[가-힣]{2,10}[이가]\s아(?:닌|니라|니고)")
 _ADDED = re.compile(r"\([^()]*\d[^()]*\)")
+# A question or a gold answer with one of these may mean a change: 전년보다 몇 명 많습니까.
+_MEANS_CHANGE = re.compile(
+    r"""
+    증가 | 감소 | 증감 | 상승 | 하락 | 성장 | 확대 | 축소 | 인상 | 인하 | 절감 | 삭감 | 순증   # 증가 폭은, 몇 % 상승
+    | 늘 | 줄 | 오르 | 오른 | 올[랐라린렸] | 내[려렸리린] | 떨어 | 높아 | 낮아 | 많아 | 적어    # 몇 명 늘었습니까
+    | 변화 | 변동 | 차이 | 격차 | 대비 | 보다 | 비해 | 비교 | 전년 | 얼마나                   # 2018년 대비 몇 %
+    | 추가 | 신규 | 새로 | 개선 | 악화 | 회복 | 추월 | 앞선 | 앞서 | 뒤[진처]                # 새로 생긴 곳은
+    """,
+    re.VERBOSE,
+)
+_CHANGED_AFTER = re.compile(  # [227건]이나 늘었습니다, [227건] 감소, but not [227건] 증가 추세
+    r"""
+    \s? (?: 가량 | 정도 | 만큼 )? (?: 이 | 가 | 이나 | 나 )? \s? (?:더\s)?
+    (?: 늘[었어렸린] | 줄[었어였인] | 올랐 | 떨어졌
+      | (?: 증가 | 감소 | 상승 | 하락 ) (?!\s?(?:추|세|율|폭))
+    )
+    """,
+    re.VERBOSE,
+)
+
+
+def gives_change(known: str, wanted: Sequence[Quantity], output: str) -> bool:
+    """Return whether an output gives the wanted values only as changes, although a level is asked for.
+
+    `known` is the question and, if it has words, the gold answer. To "취업자는 몇 명인가요?", "548천 명 늘었습니다" is about
+    another number, and "548천 명으로 늘었습니다" is not.
+    """
+    if _MEANS_CHANGE.search(known):
+        return False
+    text = plain(output)
+    given = [mention for mention in scan(text) if is_among(mention.quantity, wanted)]
+    return bool(given) and all(_CHANGED_AFTER.match(text, mention.end) for mention in given)
 
 
 def means_another(question: str, gold: str, output: str) -> bool:
@@ -99,6 +132,8 @@ def means_another(question: str, gold: str, output: str) -> bool:
     if denies_subject(output, required) and not DENIED_SUBJECT.search(known):
         return True
     if has_other_label(question, output) or has_other_subject(question, gold, output):
+        return True
+    if gives_change(known, without(required, quantities(question)), output):
         return True
     return _says_opposite(question, gold, output)
 

@@ -171,7 +171,7 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
     if not of_gold:
         return float(folded(gold) == folded(output))
     of_output = quantities(output)
-    if not of_output or is_unsure(output, gold):
+    if not of_output or is_unsure(question, gold, output):
         return 0.0
     if swapped := swapped_share(gold, output):
         return 1 - swapped

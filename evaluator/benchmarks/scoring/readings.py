@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring.bounds import is_bound
+from evaluator.benchmarks.scoring.contradictions import gives_change
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
 from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in, with_place_as
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among
-from evaluator.benchmarks.scoring.sentence_values import Reference, years_in
+from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, Reference, years_in
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, is_about_another_place, superlative
 
@@ -101,12 +103,6 @@ _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
 
-# Around a value that is only bounded or denied. Of 이상, 이하, 미만 and 초과 right behind it, `Quantity.sense` tells.
-_BOUND_BEFORE = re.compile(r"(?:최대|최소|적어도|많아야)(?:한|로)?\s?(?:약\s?)?$")  # 최대 350건, but not 최대값은 350건
-_BOUND_AFTER = re.compile(  # 350건을 넘는다, 350건이 최대이다, 350건이 아니다
-    r"\s?(?:가량|정도)?(?:이|가|은|는|을|를)?\s?(?:넘|최대|최소|아니|아닙|아님)"
-)
-_BOUND_REACH = 8  # characters before a value in which _BOUND_BEFORE is searched
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")  # of a gold answer: 347건 (±12건)
 _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d년")
@@ -343,7 +339,9 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     if EITHER.search(text):
         return False
     asserted = asserted_quantities(text, Reference(question, quantities(question), [value]))
-    if not 1 <= len(asserted) <= 2 or _is_bounded(plain(text), asserted):
+    if not 1 <= len(asserted) <= 2:
+        return False
+    if _is_bounded(plain(text), asserted) or gives_change(question, asserted, text):
         return False
     for quantity in asserted:
         given = quantity.in_unit(value.unit)
@@ -358,14 +356,8 @@ def _is_bounded(text: str, asserted: Sequence[Quantity]) -> bool:
 
     A bound of another quantity is part of the subject: "65세 이상 인구는 350명입니다".
     """
-    for mention in scan(text):
-        if not is_among(mention.quantity, asserted):
-            continue
-        before = text[max(0, mention.start - _BOUND_REACH) : mention.start]
-        has_bound = mention.quantity.sense not in ("", "+", "-")
-        if has_bound or _BOUND_BEFORE.search(before) or _BOUND_AFTER.match(text, mention.end):
-            return True
-    return False
+    mentions = [mention for mention in scan(text) if is_among(mention.quantity, asserted)]
+    return any(is_bound(text, mention) or DENIED_AFTER.match(text, mention.end) for mention in mentions)
 
 
 def quantity_f1(question: str, gold: str, output: str) -> float:

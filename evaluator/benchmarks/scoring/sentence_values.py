@@ -247,7 +247,7 @@ _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z
 # Follows a quantity that the answer denies or questions.
 DENIED_AFTER = re.compile(
     r"""
-    \s?(?:이|가|은|는|을|를)?\s?
+    (?:\s?(?:정도|가량|남짓|쯤))? \s?(?:이|가|은|는|을|를)?\s?   # [603명] 정도가 아니라
     (?:
         아니(?!면) | 아닙 | 아님 | not\b            # [603명]이 아니라, but not 아니면 (or)
       | 틀린 | 될\ 수\ 없 | \(오답                  # [603명]은 될 수 없습니다

@@ -6,35 +6,25 @@
 
 import re
 
-from evaluator.benchmarks.scoring.quantities import Mention, plain, scan
-from evaluator.benchmarks.scoring.quantity_sets import distinct
+from evaluator.benchmarks.scoring.bounds import is_bound
+from evaluator.benchmarks.scoring.quantities import Mention, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUES
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
-_BOUND_REACH = 12  # characters before a value in which the rules look for a denial or a bound
+_DENIAL_REACH = 12  # characters before a value in which a denial is looked for
 
 _DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)  # not [300]
-_BOUND_AFTER = re.compile(
+# Says that a value is near another one. This answers a question about a reading of a chart only.
+_NEAR_AFTER = re.compile(
     r"""
-    \s?(?:[A-Za-zμ]{1,4}/?[a-z]{0,3}(?:세?제곱)?\s)?          # a unit that is not read: [60] rpm 이상
-    (?: 이상 | 이하 | 미만 | 초과 | 이전 | 이후               # [300건] 이상
-      | [을를]\ (?:넘|초과) | 보다\ (?:많|적|높|낮|크|작)     # [300건]을 넘는, [300건]보다 많은
-      | [과와]\ 비슷 | 내외\ 또는 | 에\ 가깝 | 근처           # [300건]과 비슷한
-      | \s등\W*$                                              # [300건] 등
+    \s?
+    (?: [과와]\ 비슷 | 에\ 가깝 | 에\ 근접 | 가까이 | 근처     # [300건]에 가깝습니다
+      | 내외\ 또는
+      | \s등\W*$                                  # [300건] 등
     )
     """,
     re.VERBOSE,
-)
-_BOUND_BEFORE = re.compile(
-    r"""
-    (?: 최소 | 최대 | 적어도 | 많아야                         # 최소 [300건]
-      | [<>≤≥]                                                # > [300건]
-      | \b(?: at\ least | at\ most | over | under             # at least [300]
-            | (?: more | less | fewer )\ than )               # more than [300]
-    )
-    \s*$
-    """,
-    re.IGNORECASE | re.VERBOSE,
 )
 _BOUND_WORD = re.compile(
     r"""
@@ -54,29 +44,31 @@ _UNSURE = re.compile(
 )
 
 
-def is_unsure(output: str, gold: str) -> bool:
+def is_unsure(question: str, gold: str, output: str) -> bool:
     """Return whether an answer says that the value is unknown, or denies or bounds its only value: 300건 이상, not 300.
 
-    A bound does not count if the gold answer has one too. An answer with two values is left to the rules that choose among
-    them: in "300건 이상인 달은 5개입니다" the bound is not the answer's.
+    Values of the question may be repeated. A bound does not count if the gold answer has one too. An answer with two values
+    is left to the rules that choose among them: in "300건 이상인 달은 5개입니다" the bound is not the answer's.
     """
     text = plain(output)
     if _UNSURE.search(text):
         return True
     mentions = scan(text) if len(text) < MAX_DENIAL_LENGTH else ()
-    if len(distinct([mention.quantity for mention in mentions[:MAX_VALUES]])) != 1:
+    in_question = quantities(question)
+    own = [mention for mention in mentions[:MAX_VALUES] if not is_among(mention.quantity, in_question)] or mentions
+    if len(distinct([mention.quantity for mention in own])) != 1:
         return False
-    may_be_bound = bool(_BOUND_AFTER.search(gold) or _BOUND_WORD.search(gold))
-    return any(_is_denied(text, mention) or (not may_be_bound and _is_bound(text, mention)) for mention in mentions)
+    gold = plain(gold)
+    may_be_bound = bool(_BOUND_WORD.search(gold)) or any(is_bound(gold, mention) for mention in scan(gold))
+    return any(_is_denied(text, mention) or (not may_be_bound and _is_bound_or_near(text, mention)) for mention in own)
 
 
 def _is_denied(text: str, mention: Mention) -> bool:
     """Return whether a text denies a value: 300건은 아닙니다, not 300."""
-    before = max(0, mention.start - _BOUND_REACH)
+    before = max(0, mention.start - _DENIAL_REACH)
     return bool(DENIED_AFTER.match(text, mention.end) or _DENIED_BEFORE.search(text, before, mention.start))
 
 
-def _is_bound(text: str, mention: Mention) -> bool:
-    """Return whether a value is only a bound: 300건 이상, 최소 300건."""
-    before = max(0, mention.start - _BOUND_REACH)
-    return bool(_BOUND_AFTER.match(text, mention.end) or _BOUND_BEFORE.search(text, before, mention.start))
+def _is_bound_or_near(text: str, mention: Mention) -> bool:
+    """Return whether a value is only a bound, or near the one that is meant: 300건 이상, 300건에 가깝습니다."""
+    return is_bound(text, mention) or bool(_NEAR_AFTER.match(text, mention.end))

@@ -599,3 +599,72 @@ def test_answer_that_says_all_rows_of_a_table_is_wrong(output: str) -> None:
 )
 def test_response_that_says_all_rows_of_a_chart_is_wrong(output: str) -> None:
     assert not strict_chart_answers.strict_match(72, "15", output, "How many plants does France have?")
+
+
+LEVEL = "2023년 서비스업 취업자는 몇 천 명인가요?"
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        " 이상입니다",
+        "을 넘습니다",
+        "이 조금 넘습니다",
+        "이 넘는 수준입니다",
+        "을 웃돕니다",
+        "을 밑도는 수준입니다",
+        "을 상회합니다",
+        "을 돌파했습니다",
+        "이 채 안 됩니다",
+        "이 되지 않습니다",
+        "에 못 미칩니다",
+        "에 미치지 못합니다",
+        "에도 이르지 못했습니다",
+        "에 육박합니다",
+        "보다 깁니다",
+        "보다 조금 짧습니다",
+        " 가까이 됩니다",
+        " 정도가 아닙니다",
+        # A change is not how many there are.
+        " 늘었습니다",
+        "이나 줄었습니다",
+        " 감소",
+    ],
+)
+@pytest.mark.parametrize("beginning", ["", "2023년 서비스업 취업자는 "])
+def test_strict_match_rejects_bound_or_change(beginning: str, ending: str) -> None:
+    assert not strict_match(LEVEL, "548.9천 명", f"{beginning}548.9천 명{ending}")
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "이나 됩니다",
+        "에 이릅니다",
+        "에 달합니다",
+        " 정도입니다",
+        "으로 늘었습니다",
+        "까지 증가했습니다",
+        ", 증가 추세입니다",
+        " (증가)",
+        "으로, 전년보다 17.3천 명 늘었습니다",
+    ],
+)
+def test_strict_match_accepts_level_beside_change(ending: str) -> None:
+    assert strict_match(LEVEL, "548.9천 명", f"548.9천 명{ending}")
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        ("65세 이상 인구는 몇 명입니까?", "300명", "65세 이상 인구는 300명입니다.", True),
+        ("65세 이상 인구는 몇 명입니까?", "300명", "65세 이상은 300명이 넘습니다.", False),
+        ("300원을 넘는 곳은 몇 곳입니까?", "3곳", "300원이 넘는 곳은 3곳입니다.", True),
+        ("사고는 몇 건 늘었습니까?", "35건", "35건 늘었습니다.", True),
+        ("이용자는 몇 명입니까?", "12만 명 이상", "12만 명이 넘습니다.", True),
+        ("이용자는 몇 명입니까?", "120,000명", "12만+명", False),
+        ("이용자는 몇 명입니까?", "120,000명", "120,000 or more", False),
+    ],
+)
+def test_strict_match_reads_bounds_of_question_and_gold(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right
