@@ -6,7 +6,7 @@ value alone.
 
 import re
 
-from evaluator.benchmarks.scoring.names import places_in
+from evaluator.benchmarks.scoring.names import ROLE, places_in
 from evaluator.benchmarks.scoring.quantities import plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any
 from evaluator.benchmarks.scoring.sentence_values import RANGE_AFTER
@@ -33,7 +33,8 @@ _NAME_UNITS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단�
 # Between the words of a name, which differ between texts: 농림·어업, 농림 및 어업.
 _SEPARATOR = re.compile(r"[\s·,&]|및")
 _ANY_SEPARATORS = rf"(?:{_SEPARATOR.pattern})*"
-_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|으로|로|의)$")  # of "인천은 24.5%", which has no name before its value
+_NAME_ENDING = re.compile(r"(?:이며|이고|(?<=[가-힣]{2})으?로)$")  # 인천이며 [24.5%], 인천으로 [24.5%], but not of 종로
+_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|의)$")  # of "인천은 24.5%", which has no name before its value
 
 
 def gives_name(name: str, value: str, output: str) -> bool:
@@ -74,7 +75,7 @@ def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     if not mentions or not _ASKS_WHICH_AND_VALUE.search(question):
         return "", gold
     *in_name, last = mentions
-    name = re.sub(r"(?:이며|이고)$", "", text[: last.start].strip(" ,:("))
+    name = _without_role(question, _NAME_ENDING.sub("", text[: last.start].strip(" ,:(")))
     are_labels = all(
         mention.quantity.unit in _NAME_UNITS or RANGE_AFTER.match(text, mention.end) for mention in in_name
     )
@@ -82,3 +83,13 @@ def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     is_short = 0 < len(name.split()) <= MAX_NAME_WORDS
     is_name = are_labels and is_short and is_chosen and not _IS_PHRASE.search(name)
     return (name, text[last.start :]) if is_name else ("", gold)
+
+
+def _without_role(question: str, name: str) -> str:
+    """Return a name without the word for what it is, which an answer may leave out: 사회복지 of 사회복지 분야.
+
+    That word is the last one if the question has it, or one of the usual ones.
+    """
+    first, _, last = name.rpartition(" ")
+    shorter = first if first and last in question else ROLE.sub("", name).strip()
+    return shorter if len(shorter) > 1 else name

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evaluator.benchmarks.scoring.bounds import is_bound
 from evaluator.benchmarks.scoring.contradictions import gives_change
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
-from evaluator.benchmarks.scoring.names import MONTHS, one_form, places_in, with_place_as
+from evaluator.benchmarks.scoring.names import MONTHS, ROLE, one_form, places_in, with_place_as
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, Reference, years_in
@@ -82,8 +82,6 @@ _ENDING = re.compile(
     r"(?:입니다|이다|임|이에요|예요|이?랍니다|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다|(?:소개되어|적혀|나와|표시되어|기재되어|나타나)있습니다)?)$"
 )
 _IS_IN = re.compile(r"에\s?(?:포함|속|해당|위치)\S*(?:\s있\S*)?[\s.!]*$")
-# What a name is, which may be left out: 건설업 for 건설업 분야.
-_ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급|광역시|특별시|특별자치시|특별자치도)$")
 _DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도읍면])$")  # of 해남군, which may be called 해남
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _IS_NOT_MEANT = re.compile(r"(?:이|가|은|는|을|를)?\s?(?:아니|아닙|보다|제외|빼고)")  # after a name: 아파트가 아닙니다
@@ -257,7 +255,7 @@ def _given_name(question: str, gold: str, sentence: str) -> str:
 def _is_same_name(question: str, gold: str, given: str) -> bool:
     """Return whether a given name, which is folded, is the gold answer or a common form of it."""
     wanted = folded(gold)
-    if wanted in (given, _ROLE.sub("", given)):  # 건설업, 건설업 분야
+    if wanted in (given, ROLE.sub("", given)):  # 건설업, 건설업 분야
         return True
     if given == _DISTRICT.sub("", wanted):  # 해남 for 해남군
         return True
@@ -275,7 +273,7 @@ def _is_predicate(question: str, gold: str, sentence: str, given: str) -> bool:
     """
     wanted = folded(gold)
     if not given.endswith(wanted):
-        given = _ROLE.sub("", given)
+        given = ROLE.sub("", given)
     subject = given.removesuffix(wanted)
     if subject == given or not subject.endswith(("은", "는")):
         return False
@@ -306,7 +304,7 @@ def _concludes(question: str, gold: str, text: str) -> bool:
 
 def _gives_name(gold: str, clause: str) -> bool:
     """Return whether a name is the subject before a superlative, or the predicate at the end of a clause."""
-    role = _ROLE.pattern.removesuffix("$")
+    role = ROLE.pattern.strip().removesuffix("$")
     name = rf"""
         (?<![가-힣A-Za-z\d]) (?<![과와및·]\s)                     # not in a longer name, nor the last one of several
         ['"‘“]? {re.escape(gold)} ['"’”]? (?:\s?{role})?

@@ -668,3 +668,29 @@ def test_strict_match_accepts_level_beside_change(ending: str) -> None:
 )
 def test_strict_match_reads_bounds_of_question_and_gold(question: str, gold: str, output: str, right: bool) -> None:
     assert strict_match(question, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "name", "value"),
+    [
+        (
+            "예산이 가장 많은 분야는 무엇이며 예산은 얼마인가요?",
+            "사회복지 분야이며 3,200억 원입니다.",
+            "사회복지",
+            "3,200억 원",
+        ),
+        ("예산이 가장 많은 분야와 비율은?", "사회복지분야로 12.3%입니다.", "사회복지", "12.3%"),
+        ("생산량이 가장 많은 품목은 무엇이며 몇 톤인가요?", "사과 품목으로 3,200톤입니다.", "사과", "3,200톤"),
+        ("점유율이 가장 높은 제조사와 점유율은?", "현대로템으로 12.3%입니다.", "현대로템", "12.3%"),
+        ("인구가 가장 많은 동과 인구는?", "종로 1,200명", "종로", "1,200명"),
+    ],
+)
+@pytest.mark.parametrize(
+    "form",
+    ["{} {}", "{}이며 {}입니다.", "{}: {}", "{}({})", "{}, {}", "{}입니다. 값은 {}입니다.", "**{}** {}", "{}로 {}"],
+)
+def test_strict_match_requires_name_without_what_it_is(
+    question: str, gold: str, name: str, value: str, form: str
+) -> None:
+    assert strict_match(question, gold, form.format(name, value))
+    assert not strict_match(question, gold, form.format("엉뚱한곳", value))
