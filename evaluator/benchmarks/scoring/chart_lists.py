@@ -62,6 +62,10 @@ _COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _EXCLUDES = re.compile(  # Spain is not included; 스페인은 제외
     r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE
 )
+_DENIED_CLAUSE = re.compile(  # Italy and Japan are[, but Spain is not]
+    r"(?:[,;]\s(?:but\s|while\s|whereas\s)?|\sbut\s)(?!not\b)[^,;.\n]{1,60}(?:\bnot\b|n't\b)[^,;.\n]{0,40}(?=[.;]|$)",
+    re.IGNORECASE,
+)
 _COMMA = r",(?!\d{3})"  # not of 1,234
 _NEW_LINE = r"\n"
 _SEPARATORS = (
@@ -87,13 +91,13 @@ def same_list(question: str, answer: str, response: str, *, is_ordered: bool) ->
     Of answer "Japan,Italy", "The two are Italy and Japan." is the same list unless `is_ordered`.
     """
     wanted = [folded(item) for item in answer.split(",")]
-    readings = list(_readings(question, answer, response)) if len(response) <= MAX_LENGTH else []
+    readings = list(_readings(question, answer, response, is_ordered=is_ordered)) if len(response) <= MAX_LENGTH else []
     if is_ordered:
         return wanted in readings
     return sorted(wanted) in map(sorted, readings)
 
 
-def _readings(question: str, answer: str, response: str) -> Iterator[Sequence[str]]:
+def _readings(question: str, answer: str, response: str, *, is_ordered: bool) -> Iterator[Sequence[str]]:
     """Yield the folded items of a response for each way to read it as a list.
 
     Nothing is yielded if the response names alternatives or denies an item. Sentences about what is not in the list are
@@ -105,7 +109,7 @@ def _readings(question: str, answer: str, response: str) -> Iterator[Sequence[st
     if EITHER.search(kept) or re.search(r"\b(?:not|none|neither)\b", kept, re.IGNORECASE):
         return
     separator = _separator_for(answer)
-    for text in _list_texts(question, answer, kept):
+    for text in _list_texts(question, answer, kept, is_ordered=is_ordered):
         # Twice, because an item may have such words on both sides.
         items = [_AROUND_ITEM.sub("", _AROUND_ITEM.sub("", item)) for item in re.split(separator, text)]
         yield [folded(item) for item in items if re.search(r"\w", item)]
@@ -121,7 +125,7 @@ def _separator_for(answer: str) -> str:
     )
 
 
-def _list_texts(question: str, answer: str, response: str) -> set[str]:
+def _list_texts(question: str, answer: str, response: str, *, is_ordered: bool) -> set[str]:
     """Return the texts that may be the list: the marked or last part of a response with and without the words around it.
 
     Of "Two countries grew: Italy and Japan", return the whole, "Italy and Japan" behind the colon, and the items of the
@@ -137,6 +141,9 @@ def _list_texts(question: str, answer: str, response: str) -> set[str]:
     texts = {text, _PREDICATE.sub("", text)}
     if text.count(":") == 1:
         texts.add(text.partition(":")[2])
+    # The last one of a ranking may be in a contrast: Italy leads, while Japan has the fewest.
+    if is_ordered and (mentioned := _in_order_of_mention(question, answer, text)):
+        texts.add(mentioned)
     if contrast := _CONTRAST.search(text):
         text = text[: contrast.start()]  # from here on, all ways to read it are without the contrast
         texts.update({text, _PREDICATE.sub("", text)})
@@ -153,10 +160,11 @@ def _list_texts(question: str, answer: str, response: str) -> set[str]:
 
 
 def _without_excluded(answer: str, response: str) -> str:
-    """Return a response without the sentences after its first that say what is not in the list."""
-    first, *others = SENTENCE_END.split(response)
+    """Return a response without the clauses, and the sentences after its first, that say what is not in the list."""
     items = [item.strip().casefold() for item in answer.split(",")]
     named = re.compile("|".join(map(re.escape, items)))
+    response = _DENIED_CLAUSE.sub(lambda match: match[0] if named.search(match[0].casefold()) else "", response)
+    first, *others = SENTENCE_END.split(response)
     kept = [sentence for sentence in others if not _EXCLUDES.search(sentence) or named.search(sentence.casefold())]
     return response if len(kept) == len(others) else " ".join([first, *kept])
 

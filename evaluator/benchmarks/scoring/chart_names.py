@@ -73,6 +73,13 @@ _WHAT_IT_IS = {
 }  # fmt: skip
 
 _PERSON = re.compile(r"([A-Z][\w.'’-]*)(?:\s[\w.'’-]+)?\s([A-Z][\w.'’-]*)")  # Elon Musk, Vincent van Gogh
+_COMPARISON = re.compile(  # got[ more rain than the upper valley] in August
+    r"""
+    \s (?: more | less | fewer | higher | lower )\b [^.,;]{0,30} \s than \s [^.,;]{1,40}?
+    (?= \s (?: in | during | on ) \s )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _HYPHEN = re.compile(r"(?<=[a-z])[-‐‑–](?=[a-z])")  # Asia-Pacific
 _WORD = re.compile(r"[a-z]{4,}")
 _NOT_PLURAL = ("lens", "news")
@@ -91,9 +98,19 @@ def gives_name(question: str, answer: str, passage: str) -> bool:
     if not re.search(r"\d", answer):
         without_value = _VALUE_OF_NAME.sub("", clause)
     # Asides are searched before words lose their endings, because "because" would be "becaus". A dash begins an aside too.
+    if _is_in_comparison(question, answer, without_value):
+        without_value = _COMPARISON.sub(" ", without_value)
     before_dash = _normal(without_value).partition(" — ")[0]
     main = _stemmed(main_part(before_dash, _HAS_WORD)).strip(" .*()[]\"'")
     return any(_asserts_name(question, name, main) for name in _forms_of(question, answer, without_value))
+
+
+def _is_in_comparison(question: str, answer: str, passage: str) -> bool:
+    """Return whether a passage has only words of the question before the answer, and compares: "A got more than B in May"."""
+    compared = _COMPARISON.search(passage)
+    if compared is None or folded(answer) in folded(passage[: compared.end()]):
+        return False
+    return stems_of(passage[: compared.end()]) <= stems_of(question)
 
 
 def _normal(text: str) -> str:
@@ -110,12 +127,17 @@ def _forms_of(question: str, answer: str, passage: str) -> list[str]:
     name = _stemmed(_normal(answer).strip())
     *first, last = name.split() or [""]
     forms = [name]
-    if first and last in _WHAT_IT_IS:
+    if first and (last in _WHAT_IT_IS or _asks_which(question, last)) and " ".join(first) not in _COUNTRIES:
         forms.append(" ".join(first))
     person = _PERSON.fullmatch(answer.strip()) if re.match(r"\W*who\b", question, re.IGNORECASE) else None
     if person and name not in _COUNTRIES and last not in _WHAT_IT_IS and not _has_first_name(person[2], passage):
         forms.append(last)
     return forms
+
+
+def _asks_which(question: str, noun: str) -> bool:
+    """Return whether a question asks which of several things of one kind: which line, what type of line."""
+    return re.search(rf"\b(?:which|what)\s(?:\w+\s){{0,2}}{re.escape(noun)}\b", _stemmed(question.lower())) is not None
 
 
 def _has_first_name(last: str, passage: str) -> bool:
@@ -163,8 +185,14 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
     if _is_denied(question, before, after) or _is_runner_up(question, after):
         return False
     other_words = len(before.split()) + len(after.split())
-    is_sentence = bool(FUNCTION_WORD.search(passage))
+    is_sentence = bool(FUNCTION_WORD.search(passage)) or _repeats_verb(question, after)
     return other_words <= 1 or (other_words <= MAX_FILLER_WORDS and is_sentence)
+
+
+def _repeats_verb(question: str, after: str) -> bool:
+    """Return whether the word behind a name is one of the question: "carried more every year"."""
+    found = re.match(r"\s(?:[a-z]+ly\s)?([a-z]+)", after)
+    return found is not None and bool(stems_of(found[1]) & stems_of(_stemmed(question.lower())))
 
 
 def _mention_of(name: str) -> re.Pattern[str]:
@@ -176,7 +204,14 @@ def _mention_of(name: str) -> re.Pattern[str]:
     pattern = r"(?:\s(?:the\s)?|[-‐‑–])".join(map(re.escape, name.split()))
     if len(name) >= MIN_COMPOUND and name.isalpha():
         pattern = r"[\s-]?".join(name)
-    return re.compile(rf"(?<![a-z0-9.])(?<![a-z][-‐‑–]){pattern}(?![a-z0-9]|(?<=[a-z])[-‐‑–][a-z]|[.,]\d)")
+    return re.compile(
+        rf"""
+        (?<![a-z0-9.]) (?<![a-z][-‐‑–]) (?<!\d[-‐‑–])          # not in Guinea-Bissau, 2019-2020
+        {pattern}
+        (?! [a-z0-9] | (?<=[a-z])[-‐‑–][a-z] | (?<=\d)[-‐‑–]\d | [.,]\d )
+        """,
+        re.VERBOSE,
+    )
 
 
 def _is_denied(question: str, before: str, after: str) -> bool:

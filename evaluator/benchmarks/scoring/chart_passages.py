@@ -18,6 +18,7 @@ from evaluator.benchmarks.scoring.chart_text import (
     MAX_ROWS,
     SENTENCE_END,
     folded,
+    labels_of,
     names_another,
     stems_of,
     without_remarks,
@@ -96,7 +97,9 @@ _BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but not labels: **Ans
 _IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)  # It's Japan
 _VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")  # (50 %)
 # A clause whose only value is in brackets: "about half (50 %)".
-_ONLY_VALUE_IN_BRACKETS = re.compile(r"((?:^|[.;,])[^\d.;,()]*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE)
+_ONLY_VALUE_IN_BRACKETS = re.compile(
+    r"((?:^|[.;,])(?:[^\d.;,()]|(?<!\d)\d/\d(?!\d))*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE
+)
 # Two values as alternatives, and words that say so of any answer.
 _EITHER_VALUE = re.compile(
     rf"""
@@ -108,7 +111,10 @@ _EITHER_VALUE = re.compile(
 )
 # Before another form of the same value: "12.4 %, or roughly 12 %".
 _REWORDS = re.compile(r",?\sor\s(?=(?:roughly|about|approximately|around|simply)\s[$€£₩]?\d)", re.IGNORECASE)
-_LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:19|20)\d\d):\s[^:]{1,60}")  # Japan: 12 %; 2020: 12 %
+_LABELLED_SEPARATOR = re.compile(r"\s*[;,/]\s+(?=[^:;,/]{2,40}:\s)")  # Japan: 12 %; Italy: 15 %
+_LABELLED_LINE = re.compile(
+    r"(?:[^:\d]{2,40}|(?:in\s)?(?:19|20)\d\d):\s[^:]{1,60}", re.IGNORECASE
+)  # Japan: 12 %; 2020: 12 %
 _BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")  # - Japan: 12 %
 
 
@@ -133,17 +139,19 @@ def answer_is_value(answer: str) -> bool:
 def _labelled_value(question: str, response: str) -> str | None:
     """Return what is behind the label that a question names in a response of lines `label: value`, or None.
 
-    It is the first line's name if that label has only words of the question, or the value of the only one of two to four
+    Such lines may also be joined by commas or semicolons. It is the first line's name if that label has only words of the question, or the value of the only one of two to four
     lines that has words of the question. To "How many plants does France have?", "France: 15\\nSpain: 17" gives 15.
     """
     lines = [_BULLET_MARK.sub("", line) for line in response.splitlines() if line.strip()]
+    if len(lines) == 1:
+        lines = _LABELLED_SEPARATOR.split(lines[0])
     first_label, _, name = lines[0].partition(":")
     is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
     if len(lines) > 1 and is_name and words_of(first_label) and words_of(first_label) <= words_of(question):
         return name
     if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
         return None
-    shared = [words_of(line.partition(":")[0]) & words_of(question) for line in lines]
+    shared = [labels_of(line.partition(":")[0]) & labels_of(question) for line in lines]
     # The words of the question that no other label has.
     own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
     named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]

@@ -35,12 +35,51 @@ _ASIDE = re.compile(
 DENIAL_BEFORE = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$|아니|아닙"
 )
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")  # 1800 to 2099
+# What an answer is set apart from: "2020, not 2019", "not Italy but Japan".
+_NOT_BUT = re.compile(r"\bnot\s[^.,;\n]{1,30}?,?\sbut\s(?!also|only|not)", re.IGNORECASE)  # [not Italy but ]Japan
+_AND_NOT = re.compile(
+    r"""
+    (?: ,\s(?:and\ |but\ )? | \sand\ | \sbut\ )
+    not\s(?!only|just|to\b)[^.,;()\n]{1,30} (?=[.;\n]|$)       # Japan[, not Italy].
+    | \s\( not\s [^()\n]{1,30} \)                              # Japan[ (not Italy)]
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _ACCENT = re.compile("[\u0300-\u036f]")
 _INFLECTION = re.compile(r"(?<=[a-z]{3})(?:ed|ing|es|s)$")
 _CLAUSE_BREAK = re.compile(r";|,?\s\b(?:and|while|whereas|but)\b\s")
 ASKS_TO_COMPARE = re.compile(
-    r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|f[ae]ll|gain\w*)\b",
+    r"\b(?:difference|more|less|fewer|than|total|combined|sum|ratio|times|average|both|change\w*|grow\w*|grew|increas\w*|decreas\w*|ris\w*|rose|drop\w*|(?<!rain )(?<!snow )f[ae]ll|gain\w*)\b",
     re.IGNORECASE,
+)
+# Verbs of what something had, behind its name: "Gaon had 287".
+_HAD = r"""
+(?: has | had | have | got | gets | saw | sees | received | attracted        # Gaon had 287
+  | carried | handled | recorded | reported | reached                        # Gaon carried 287
+  | produced | sold | exported | employed                                    # Gaon sold 287
+)
+"""
+_SUBJECT = re.compile(rf"^\W*([A-Z][a-z]{{2,}})\s{_HAD}\b", re.MULTILINE | re.VERBOSE)
+_NO_SUBJECT = {  # words at the start of a sentence that name nothing
+    "It", "They", "This", "That", "These", "Those", "There", "Each", "Both", "She", "Who", "Which", "You", "All", "Total", "People",
+}  # fmt: skip
+_NAME_IN_QUESTION = re.compile(r"(?<=[a-z,]\s)[A-Z][a-z]{2,}")  # Nuri, behind the first word
+# Words of which only one can be true of what a question is about.
+_OPPOSITES = tuple(
+    (re.compile(rf"\b{first}\b", re.IGNORECASE), re.compile(rf"\b{second}\b", re.IGNORECASE))
+    for first, second in (
+        (r"north(?:ern)?", r"south(?:ern)?"),
+        (r"east(?:ern)?", r"west(?:ern)?"),
+        ("upper", "lower"),
+        ("inner", "outer"),
+        ("urban", "rural"),
+        ("females?|women|girls", "males?|men|boys"),
+        ("domestic", "foreign"),
+        ("public", "private"),
+        ("imports?", "exports?"),
+        ("births?", "deaths?"),
+    )
 )
 # A word that makes a few words a sentence: "Japan leads", but not "South Korea". In Korean, a particle or a predicate.
 FUNCTION_WORD = re.compile(
@@ -56,6 +95,12 @@ def without_remarks(response: str) -> str:
     """Return a response without text in brackets, or unchanged if nothing else would remain."""
     text = re.sub(r"(?<!\s)\s*+\([^()\n]*+\)", "", response)
     return text if re.search(r"\w", text) else response
+
+
+def without_contrast(passage: str) -> str:
+    """Return a passage without what it sets the answer apart from: "2020, not 2019." → "2020."."""
+    text = _AND_NOT.sub("", _NOT_BUT.sub("", passage))
+    return text if re.search(r"\w", text) else passage
 
 
 def main_part(passage: str, may_be_answer: re.Pattern[str]) -> str:
@@ -77,7 +122,7 @@ def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
         return passage
     before_values = [re.split(r"\d", clause)[0] for clause in clauses]
     for texts in (before_values, clauses):
-        shared = [words_of(text) & words_of(question) for text in texts]
+        shared = [labels_of(text) & labels_of(question) for text in texts]
         named = [place for place, words in enumerate(shared) if words.difference(*shared[:place], *shared[place + 1 :])]
         if len(named) == 1:
             return clauses[named[0]]
@@ -96,9 +141,30 @@ def names_only_others(names: re.Pattern[str], known: str, text: str) -> bool:
     return bool(known_names and given_names) and known_names.isdisjoint(given_names)
 
 
+def is_of_other_subject(question: str, passage: str) -> bool:
+    """Return whether a passage gives its value to another subject than the question's: Gaon for Nuri, north for south.
+
+    A passage without a subject, or that names the question's too, is about the question.
+    """
+    for pair in _OPPOSITES:
+        asked = [bool(word.search(question)) for word in pair]
+        given = [bool(word.search(passage)) for word in pair]
+        if sum(asked) == sum(given) == 1 and asked != given:
+            return True
+    asked_names = set(_NAME_IN_QUESTION.findall(question))
+    subjects = set(_SUBJECT.findall(passage)) - _NO_SUBJECT
+    is_named = any(name in passage for name in asked_names)
+    return bool(asked_names and subjects) and not is_named and not any(subject in question for subject in subjects)
+
+
 def words_of(text: str) -> set[str]:
     """Return the words of at least four letters in lower case. Shorter ones are mostly articles and prepositions."""
     return set(re.findall(r"[a-z]{4,}", text.lower()))
+
+
+def labels_of(text: str) -> set[str]:
+    """Return the words and years of a text, by which rows are told apart."""
+    return words_of(text) | set(_YEAR.findall(text))
 
 
 def stems_of(text: str) -> set[str]:

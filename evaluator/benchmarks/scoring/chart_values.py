@@ -17,6 +17,7 @@ from evaluator.benchmarks.scoring.number_words import factor_of
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, plain, scan
 
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
+MAX_ROUGH_SHARE_ERROR = 5  # between a fraction and a percentage beside it
 _NOT_ZERO = 0.01  # is added to the value by which a difference is divided
 _PER_ONE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")  # 1인당, whose 1 is not a value
 _ASKS_AMOUNT = re.compile(
@@ -49,6 +50,10 @@ _CURRENCIES = {  # sign → the words for it
     "₩": r"₩|won|krw|원(?![가-힣])|(?<=[\d천만억조])\s?원",  # 5,000원입니다, but not 원인
     "¥": r"¥|yen|jpy|엔(?![가-힣])|(?<=[\d천만억조])\s?엔",
 }
+_COMPARED_WITH = re.compile(  # down from 41 in 2019
+    r"\b(?: (?:down|up)\ from | compared\ (?:to|with) | versus | ahead\ of | followed\ by | than )\b",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CENTS = re.compile(r"(?<![\d.,])(\d{1,2})\s?(?:cents?|¢)(?![A-Za-z])", re.IGNORECASE)  # 25 cents
 _DIGIT = re.compile(r"\d")
 _VALUE = re.compile(r"(?<!\d)(?!(?:1[89]|20)\d\d(?!\d))\d")  # a digit that does not begin a year
@@ -118,8 +123,11 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
         return False
     wanted = mentions[-1]
     if "%" in answer and (fractions := _FRACTION.findall(passage)):
-        return all(_is_share(wanted, *fraction) for fraction in fractions) and _has_no_other_share(passage, wanted)
+        is_written = any(mention.quantity.unit == "%" for mention in scan(readable(passage)))
+        is_near = _is_about if is_written else _is_share  # about three quarters (76.4 %)
+        return all(is_near(wanted, *fraction) for fraction in fractions) and _has_no_other_share(passage, wanted)
     if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
+        passage = _without_comparison(passage)
         readable_passage = readable(passage)
         values = _asserted_values(question, passage, years=True)
         years = {value.quantity.value for value in values if _is_year(readable_passage, value)}
@@ -129,9 +137,20 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
     return bool(given) and all(_agree(question, answer, wanted, passage, value, tolerance) for value in given)
 
 
+def _without_comparison(passage: str) -> str:
+    """Return a passage up to a comparison with another year: "It was 2020, down from 41 in 2019" → "It was 2020, "."""
+    compared = _COMPARED_WITH.search(passage)
+    return passage[: compared.start()] if compared and _YEAR.search(passage[: compared.start()]) else passage
+
+
 def _asks_amount(question: str) -> bool:
     """Return whether a question asks for an amount, so that an answer such as 2035 is not a year."""
     return bool(_ASKS_AMOUNT.search(question)) and not _ASKS_TIME.search(question)
+
+
+def _is_about(wanted: Mention, part: str, whole: str) -> bool:
+    """Return whether a fraction is near the wanted percentage: about 3/4 is 76.4 %."""
+    return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < MAX_ROUGH_SHARE_ERROR
 
 
 def _is_share(wanted: Mention, part: str, whole: str) -> bool:

@@ -166,6 +166,10 @@ _TENS_WORD = re.compile(  # twenty, twenty-five
     rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE
 )
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)  # two, but not two-year
+_HUNDREDS = re.compile(  # two hundred, two hundred and 87
+    rf"\b(a|\d|{'|'.join(NUMBERS[1:])})\shundred(?:\s(?:and\s)?(\d{{1,2}}|{'|'.join(NUMBERS[1:])}))?\b(?![.,]\d)",
+    re.IGNORECASE,
+)
 # Before a number word that counts what was named already: the two firms, these three.
 _DETERMINER = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
 _DETERMINER_REACH = 8  # characters before a number word in which a determiner is looked for
@@ -264,6 +268,20 @@ def _tens(match: re.Match[str]) -> int:
     return 10 * (2 + TENS.index(match[1].lower())) + ones
 
 
+def _hundreds(match: re.Match[str]) -> str:
+    """Return a match of _HUNDREDS, in which tens are digits already, in digits: two hundred and 87 → 287."""
+    count, rest = (_small_number(word) for word in match.groups(default="0"))
+    return str(100 * count + rest)
+
+
+def _small_number(text: str) -> int:
+    """Return the value of digits or of a number word: 87, seven. A word for one may be "a"."""
+    word = text.lower()
+    if word == "a":
+        return 1
+    return NUMBERS.index(word) if word in NUMBERS else int(word)
+
+
 def number_words_as_digits(text: str) -> str:
     """Return an English text with number words as digits: "about twenty-five cars" → "about 25 cars".
 
@@ -271,6 +289,7 @@ def number_words_as_digits(text: str) -> str:
     already: "the two firms".
     """
     with_tens = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
+    with_tens = _HUNDREDS.sub(_hundreds, with_tens)
     has_digits = bool(re.search(r"\d", with_tens)) or len(_NUMBER_WORD.findall(with_tens)) > 1
 
     def in_digits(match: re.Match[str]) -> str:

@@ -25,7 +25,17 @@ from evaluator.benchmarks.scoring.chart_answers import (
 from evaluator.benchmarks.scoring.chart_lists import same_list
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_passages import answer_is_value, answering_passages
-from evaluator.benchmarks.scoring.chart_text import ANSWER, BOXED, COUNTRY_NAME, MAX_LENGTH, folded, names_only_others
+from evaluator.benchmarks.scoring.chart_text import (
+    ANSWER,
+    ASKS_TO_COMPARE,
+    BOXED,
+    COUNTRY_NAME,
+    MAX_LENGTH,
+    folded,
+    is_of_other_subject,
+    names_only_others,
+    without_contrast,
+)
 from evaluator.benchmarks.scoring.chart_values import readable, same_value
 from evaluator.benchmarks.scoring.letters import asserted_letter, asserted_letters, choices_in_question
 from evaluator.benchmarks.scoring.names import one_form
@@ -74,6 +84,10 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     if not passages:
         return folded(answer) == folded(response)
     passages = [passage for passage in passages if not _is_of_another_country(question, answer, passage)]
+    is_about_one = answer_is_value(answer) and not ASKS_TO_COMPARE.search(question)
+    if is_about_one:
+        passages = [passage for passage in passages if not is_of_other_subject(question, passage)]
+    passages = list(map(without_contrast, passages))
     return any(_passage_matches(question_type, question, answer, passage) for passage in passages)
 
 

@@ -694,3 +694,69 @@ def test_strict_match_requires_name_without_what_it_is(
 ) -> None:
     assert strict_match(question, gold, form.format(name, value))
     assert not strict_match(question, gold, form.format("엉뚱한곳", value))
+
+
+EXPORTED = "How many cars did Busan export in 2020?"
+FEWEST = "In which year were the fewest cars sold?"
+MORE_SEATS = "Which party won more seats in every region?"
+MORE_RAIN = "In which month did the lower dam get more rain than the upper one?"
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "gold", "output", "right"),
+    [
+        # values of several subjects or years
+        (1, EXPORTED, "287", "Busan: 287; Seoul: 412", True),
+        (1, EXPORTED, "287", "Seoul: 412, Busan: 287", True),
+        (1, EXPORTED, "287", "Seoul: 287; Busan: 412", False),
+        (1, EXPORTED, "287", "287; 412", False),
+        (1, EXPORTED, "287", "287 in 2020 and 300 in 2021.", True),
+        (1, EXPORTED, "287", "300 in 2020 and 287 in 2021.", False),
+        (1, EXPORTED, "287", "In 2020: 287; in 2021: 300", True),
+        (1, EXPORTED, "287", "Busan had 287 cars.", True),
+        (1, EXPORTED, "287", "Exports were 287.", True),
+        (1, EXPORTED, "287", "Seoul had 287 cars.", False),
+        (1, "How many rode the south line?", "273", "The north line carried 273.", False),
+        (
+            1,
+            "How much rain fell in the upper valley?",
+            "311 mm",
+            "The upper got 311 mm and the lower got 280 mm.",
+            True,
+        ),
+        # numbers in words, and a fraction beside its exact value
+        (1, EXPORTED, "287", "two hundred and eighty-seven cars", True),
+        (1, EXPORTED, "287", "two hundred eighty", False),
+        (1, "What share of men smoke?", "76.4%", "About three quarters (76.4%) of men", True),
+        (1, "What share of men smoke?", "76.4%", "About three quarters (74.1%) of men", False),
+        # what an answer sets apart
+        (13, FEWEST, "2020", "2020, not 2019.", True),
+        (13, FEWEST, "2020", "Not 2019 but 2020.", True),
+        (13, FEWEST, "2020", "Not 2020 but 2019.", False),
+        (13, FEWEST, "2020", "It was 2020, down from 41 in 2019.", True),
+        (13, FEWEST, "2020", "It was 2019, down from 41 in 2020.", False),
+        (60, LEADS, "Japan", "Not Italy but Japan.", True),
+        (60, LEADS, "Japan", "Italy, not Japan.", False),
+        (60, LEADS, "Japan", "Japan does not lead.", False),
+        # a name without what the question calls it, and verbs of the question
+        (60, MORE_SEATS, "Green party", "Green", True),
+        (60, MORE_SEATS, "Green party", "The green one", True),
+        (60, MORE_SEATS, "Green party", "Green party won more seats than the red party.", True),
+        (60, MORE_SEATS, "Green party", "Red party won more seats than the green party.", False),
+        (60, "Which city grew?", "Mexico City", "Mexico", False),
+        (60, "What is the most common cause?", "Carelessness", "Carelessness causes more fires than faults.", True),
+        (60, MORE_RAIN, "August", "The lower dam got more rain than the upper dam in August.", True),
+        (60, MORE_RAIN, "August", "The lower dam got more rain than the upper dam in July.", False),
+        (60, MORE_RAIN, "August", "The lower dam got more rain in July than in August.", False),
+        # lists
+        (40, "Which countries grew?", "Japan,Italy", "Japan and Italy grew, but Spain did not.", True),
+        (40, "Which countries grew?", "Japan,Italy", "Japan grew, but Italy did not.", False),
+        (40, "Which countries grew?", "Japan,Italy", "Japan, Italy; Spain did not.", True),
+        (71, "Rank them.", "Busan,Incheon,Ulsan", "Busan leads, followed by Incheon, while Ulsan is last.", True),
+        (71, "Rank them.", "Busan,Incheon,Ulsan", "Busan leads, followed by Ulsan, while Incheon is last.", False),
+    ],
+)
+def test_chart_match_tells_answer_from_what_is_beside_it(
+    kind: int, question: str, gold: str, output: str, right: bool
+) -> None:
+    assert strict_chart_answers.strict_match(kind, gold, output, question) is right
