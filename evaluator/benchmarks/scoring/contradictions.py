@@ -20,6 +20,7 @@ from evaluator.benchmarks.scoring.other_subjects import (
 )
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
+from evaluator.benchmarks.scoring.sentence_values import names_year
 
 # Groups of words of which only one can be true. Two texts contradict each other if each has words of exactly one group, and the
 # groups differ.
@@ -86,6 +87,9 @@ _OPPOSITES = [
 ]
 # What an answer names in order to set it apart, and what it adds in brackets about another value: 졸업생이 아닌, (월평균 300건).
 _SET_APART = re.compile(r"[가-힣]{2,10}[이가]\s아(?:닌|니라|니고)")
+_COMPARED_WITH = re.compile(  # 여자보다, 여자의 평균(6.1년)보다
+    r"[가-힣]{2,10}(?:의\s[가-힣]{1,10})?\s?(?:\([^()]*\))?(?:보다|에\s?비해)"
+)
 _ADDED = re.compile(r"\([^()]*\d[^()]*\)")
 # A question or a gold answer with one of these may mean a change: 전년보다 몇 명 많습니까.
 _MEANS_CHANGE = re.compile(
@@ -145,13 +149,21 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
     # A question has bounds and exclusions of its own, which say what is counted: 300건 이상인 달은 몇 번인가요?
     if any(_differ(groups, gold, said) for groups in (_BOUNDS, _WITH_OR_WITHOUT)):
         return True
-    if _differ(_PERIODS, known, _ADDED.sub(" ", said)) or any(_differ(groups, known, said) for groups in _OPPOSITES):
+    if _differ(_PERIODS, known, _ADDED.sub(" ", said)):
+        return True
+    about_value = _COMPARED_WITH.sub(" ", _ADDED.sub(_unless_of_another, said))
+    if any(_differ(groups, known, about_value) for groups in _OPPOSITES):
         return True
     # What a question calls an increase may be a decrease: 증가율은 얼마인가요? -3.2%
     is_decrease = any(quantity.value < 0 for quantity in quantities(gold))
     if not is_decrease and _differ(_DIRECTIONS, known, said):
         return True
     return _differ(_HAVING, question, said)
+
+
+def _unless_of_another(bracket: re.Match[str]) -> str:
+    """Return a text in brackets, or a space if it has another value: (2023년) is kept, and (여자는 6.1년) is not."""
+    return bracket[0] if all(map(names_year, quantities(bracket[0]))) else " "
 
 
 def _differ(groups: _Groups, known: str, output: str) -> bool:

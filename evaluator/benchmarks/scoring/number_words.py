@@ -80,6 +80,7 @@ _NONE = re.compile(
     """,
     re.VERBOSE,
 )
+_ZERO = re.compile(r"(?<![가-힣\d])영\s(?=(?:곳|개|건|명|회|번|가지|해)(?:입니다|이다|\W|$))")  # 영 곳
 _SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")  # '18년 → 2018년
 _FIRST = re.compile(r"(?<![가-힣])첫\s?번째")  # 첫 번째 → 1번째
 _COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")  # 3천1백 → 3100
@@ -120,6 +121,7 @@ def in_digits(text: str) -> str:
     text = _YEARS_AND_MONTHS.sub(lambda match: f"{12 * int(match[1]) + int(match[2])}개월", text)
     text = _FIRST.sub("1번째", text)
     text = _NONE.sub("0", text)
+    text = _ZERO.sub("0", text)
     text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < _PIVOT_OF_SHORT_YEARS else '19'}{match[1]}년", text)
     text = _COUNTED.sub(_counted, text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)

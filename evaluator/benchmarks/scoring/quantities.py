@@ -90,8 +90,8 @@ UNITS = {
     "점": "점", "위": "위", "번째": "위", "배": "배", "등급": "등급", "단계": "단계", "학점": "학점", "병상": "병상",
     "제곱킬로미터": "km제곱", "제곱미터": "m제곱", "세제곱미터": "m세제곱", "km제곱": "km제곱", "m제곱": "m제곱", "m세제곱": "m세제곱",
     "갤런": "갤런", "온스": "온스", "배럴": "배럴", "oz": "온스", "feet": "피트", "ft": "피트", "inches": "인치", "inch": "인치", "miles": "마일", "pounds": "파운드", "lbs": "파운드", "킬로미터": "km", "센티미터": "cm", "밀리미터": "mm", "미터": "m", "km": "km", "cm": "cm", "mm": "mm", "m": "m",
-    "헥타르": "ha", "ha": "ha", "킬로그램": "kg", "밀리그램": "mg", "그램": "g", "톤": "톤", "kg": "kg", "mg/l": "mg/l", "mg": "mg",
-    "μg/m세제곱": "μg/m세제곱", "μg": "μg", "g": "g", "t": "톤", "리터": "l", "ml": "ml", "l": "l", "teu": "teu", "kl": "kl", "kcal": "kcal", "ppm": "ppm", "db": "db",
+    "헥타르": "ha", "ha": "ha", "킬로그램": "kg", "밀리그램": "mg", "그램": "g", "톤": "톤", "kg": "kg", "mg/l": "mg/l", "밀리그램/리터": "mg/l", "mg": "mg",
+    "μg/m세제곱": "μg/m세제곱", "마이크로그램/세제곱미터": "μg/m세제곱", "마이크로그램/리터": "μg/l", "μg/l": "μg/l", "μg": "μg", "g": "g", "t": "톤", "리터": "l", "ml": "ml", "l": "l", "teu": "teu", "kl": "kl", "kcal": "kcal", "ppm": "ppm", "db": "db",
     "wh": "wh", "kwh": "kwh", "mwh": "mwh", "gwh": "gwh", "twh": "twh", "kw": "kw", "mw": "mw", "gw": "gw", "tw": "tw",
     "kj": "kj", "mj": "mj", "gj": "gj", "tj": "tj", "pa": "pa", "hpa": "hpa", "kpa": "kpa", "mpa": "mpa", "bar": "bar", "mbar": "hpa",
     "kv": "kv", "ma": "ma", "mah": "mah", "hz": "hz", "khz": "khz", "mhz": "mhz", "ghz": "ghz", "km/h": "km/h", "m/s": "m/s",
@@ -134,6 +134,7 @@ _SIGNED_NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
+_EXPONENT = re.compile(r"e[+-]?\d", re.IGNORECASE)  # of 1e400, which `plain` has left because it is too large
 _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 # Single letters that are also words or names of choices are units only as capitals.
 _LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
@@ -175,6 +176,12 @@ _PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-
 _PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
 _POINT_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,5}(?![\d.,]*\d)")  # 1.352.338
 _SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미터
+_PER_WORD = re.compile(r"\s?퍼\s?(?=리터|세제곱)")  # 밀리그램 퍼 리터
+_POWER_OF_TEN = re.compile(  # 1.2×10^5, 1.2 × 10⁵, 1.2 \times 10^{5}
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{1,6})?)\s?(?:[×xX*]|\\times)\s?10(?:\^\{?(\d{1,2})\}?|([⁰¹²³⁴-⁹]{1,2}))"
+)
+_LATIN_FACTOR = re.compile(r"(?<=\d)([KMB])(?=\s?[명건원개대톤])")  # 120K명
+_FACTORS = {"K": "천", "M": "백만", "B": "십억"}
 _SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")  # m2, km^2, m^{3}
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")  # a minus sign in Korean statistics: △5.2
@@ -326,7 +333,7 @@ def scan(text: str) -> tuple[Mention, ...]:
     while _DIGIT.search(text, position) and (match := _SIGNED_NUMBER.search(text, position)):
         sign, number, multipliers = match.groups()
         position = match.end()
-        if len(number) > MAX_DIGITS:
+        if len(number) > MAX_DIGITS or _EXPONENT.match(text, match.end("number")):
             continue
         value, last_myriad = _parse_value(number, multipliers)
         # 1조 2,000억: a smaller number after 만, 억 or 조 belongs to the same quantity.
@@ -379,6 +386,8 @@ def plain(text: str) -> str:
     The order matters: what NFKC would destroy (①, ², ㎡) is written out before it; signs come before the markup around them
     is removed; and English units in brackets are translated before units in brackets are moved.
     """
+    if "10" in text:
+        text = _POWER_OF_TEN.sub(_without_power, text)
     if not unicodedata.is_normalized("NFKC", text):
         text = _CIRCLED_NUMBER.sub("", text)
         for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
@@ -397,6 +406,8 @@ def plain(text: str) -> str:
     if "속" in text:
         text = _PER_HOUR.sub(r"\2 km/h", _PER_SECOND.sub(r"\2 m/s", text))
     text = _SPACED_POWER.sub(r"\1", text)
+    text = _PER_WORD.sub("/", text)
+    text = _LATIN_FACTOR.sub(lambda match: _FACTORS[match[1]], text)
     text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
     text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
     if "(" in text:
@@ -406,6 +417,12 @@ def plain(text: str) -> str:
     for _ in range(2):  # first a multiplier, then a unit
         text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
     return _LIST_NUMBER.sub("", text) if "." in text or ")" in text else text
+
+
+def _without_power(match: re.Match[str]) -> str:
+    """Return `120000` for a match of `1.2×10^5`."""
+    exponent = match[2] or unicodedata.normalize("NFKC", match[3])
+    return f"{Decimal(match[1]).scaleb(int(exponent)):f}"
 
 
 def _korean_unit(match: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, is_about_anot
 _MARKED = re.compile(  # "정답: 347건입니다.": group 1 is the rest of the line
     r"""
     (?<![가-힣A-Za-z]) (?:정답|(?:최종[ ])?답변|답|(?:final[ ])?answer)
-    (?: \W{0,6}?[:：] | 은(?=\s) )
+    (?: \W{0,6}?[:：] | 은(?=\s) | (?<=^정답)[ ](?=\S{1,20}$) )   # "정답 아파트" is a line
     \W*?                             # left out: "정답: **347건**", "정답: 「아파트」"
     (?=                              # the first character of an answer
         [\w(\\$①-⑳-]                # "347건", "(주)한빛", "\boxed{…}", "$5$", "① 아파트", "-5%"
@@ -32,7 +32,7 @@ _MARKED = re.compile(  # "정답: 347건입니다.": group 1 is the rest of the 
     )
     ([^\n]+)
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _WRAPPERS = " *_`\"'“”\t\n"  # characters around an answer
 _UNKNOWN = re.compile(  # says that a question cannot be answered
@@ -50,6 +50,8 @@ _UNKNOWN = re.compile(  # says that a question cannot be answered
     | (?: 정보|자료|데이터|이미지|그림|(?<![목대발좌투])표|기록|값 ) (?:가|는|에|에는|에서|이)?
         (?: [ ] (?!빈칸|누락|오류|결측|문제|예외|변화|차이) \S+ )? [ ]?
         (?: 없(?!이) (?! 는\s\S+[은는:](?!\S) ) | 미제공 | 미기재 )
+    # 정보가 부족함, 자료 불충분; but not 정보 부족률, 자료가 부족하지 않습니다
+    | (?:정보|자료|데이터|근거) (?:가|이)?[ ]? (?:부족|불충분|모자라) (?! \S?하지\s?않 | 하지\s?않 | \s?(?:률|율|비율|건수|지역|계층) )
     # 해당 사항 없음
     | 해당[ ]?(?:사항)?[ ]?없음
     # 알려지지 않았다, 존재하지 않습니다. 제시되어 있지 않다 is left out: many answers say so before they compute the value
@@ -106,6 +108,8 @@ _MONTH_NAME = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d년")
 _TWO_DIGITS = re.compile(r"\A\W{0,3}(\d\d)년(?=\W|\Z|입니다|이다)")  # 19년, in quotation marks or not
 _STATED_ERROR = re.compile(r"(?<!\s)\s*+±\s*[\d,.]+\S*")  # of an answer: 347건 ± 10건
+_FRACTION = re.compile(r"(?<![\d/.])(?:([2-9]|10)분의\s?([1-9])|([1-9])/([2-9]|10))(?![\d/])")  # 4분의 1, 1/4
+_PLACE_FIRST = re.compile(r"([123])\s?위(?:\s?[:은는]\s?|\s)")  # 2위 아파트
 _NONE = re.compile(r"(?:한\s?\S{1,3}도\s|하나도\s)?없(?:음|습니다|다|어요)")  # for 0곳
 
 
@@ -179,6 +183,9 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     question = plain(question)
     text = _LATEX_TEXT.sub(r"\1", _LIST_MARK.sub("", final))
     text = with_place_as(gold, plain(text).strip())
+    place = _PLACE_FIRST.match(text)
+    if place and place[1] == superlative(question)[0]:
+        text = text[place.end() :]
     if EITHER.search(text):
         return False
     is_only_one = "유일" in question and re.search(rf"(?<![가-힣]){re.escape(gold)}만\s", text)  # 아파트만 늘었습니다
@@ -336,6 +343,8 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _STATED_ERROR.sub("", without_remarks(final_text(output))))
     if EITHER.search(text):
         return False
+    if value.unit == "%" and "%" not in text:
+        text = _FRACTION.sub(_percentage, text)
     asserted = asserted_quantities(text, Reference(question, quantities(question), [value]))
     if not 1 <= len(asserted) <= 2:
         return False
@@ -347,6 +356,12 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
         if not is_near or not Quantity(value.value, given.unit).agrees(value):
             return False
     return True
+
+
+def _percentage(match: re.Match[str]) -> str:
+    """Return `25%` for a match of 4분의 1 or 1/4."""
+    parts, part = (match[1], match[2]) if match[1] else (match[4], match[3])
+    return f"{100 * int(part) / int(parts):g}%"
 
 
 def _is_bounded(text: str, asserted: Sequence[Quantity]) -> bool:

@@ -83,11 +83,26 @@ SUBJECT = re.compile(
     re.VERBOSE,
 )
 JOINS_VALUES = re.compile(r"\s?(?:과|와|및|,)\s?")  # between values of one subject: 7,131건과 6,904건
+_IS_LABEL = re.compile(r"(?!\s?\()[^가-힣A-Za-z]*[가-힣A-Za-z]")  # ", 기계적 요인: ", but not "(전기적 요인), "
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
 _OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
 # 603천 명 (전체의 12%), with the white space before it, which is tried from its start only
 BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")
+# Before a value in brackets: what it belongs to. Not what the value in front of the brackets is in other words.
+_BRACKET_LABEL = re.compile(
+    r"""
+    \s* \(
+    (?! 실제 | 정확 | 사실 | 원래 | 정답 | 답 | 값 | 최[대소종] | 약 | 추정 | 계산 | 반올림 | 또는 | 혹은 | 단위 )   # (정확히는 [297명])
+    [^()]{1,20}?
+    (?: 은 | 는                                     # (여자는 [6.1년])
+      | 이?면 | 라면 | 일\ 때 | 의\ 경우            # (10년이면 [2.35%])
+      | :
+    )
+    \s (?:약\s)?
+    """,
+    re.VERBOSE,
+)
 _COMPARED_BRACKETS = re.compile(
     r"""
     \([^()]*\)
@@ -106,7 +121,7 @@ _COMPARISON = re.compile(
     r"""
     (?<=[\d가-힣%)])
     (?:
-        (?:으로|로|이며|이고),                              # 972건으로, 전년보다 12건 많습니다
+        (?:(?:으로|로|이며|이고),|(?:이며|이고)(?=\s))      # 972건으로, 전년보다 12건 많습니다
       | \s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),    # 972건으로 가장 많고, 서울은 …
     )
     """,
@@ -362,7 +377,7 @@ def _own_values(
     among the values that are left.
     """
     results = [mention for mention in free if not _is_operand(sentence, mention, reference.required)]
-    results = _outside_brackets(sentence, results, reference.required)
+    results = _outside_brackets(sentence, results, reference)
     operands = [mention for mention in values if mention not in results]
     results = [mention for mention in results if not _is_year_of(sentence, mention, operands)]
     own = _of_subject(reference.question, sentence, results)
@@ -423,20 +438,33 @@ def _is_required_bound(mention: Mention, required: Sequence[Quantity]) -> bool:
     return any(mention.quantity.sense == other.sense != "" and mention.quantity.agrees(other) for other in required)
 
 
-def _outside_brackets(sentence: str, found: Sequence[Mention], required: Sequence[Quantity]) -> list[Mention]:
+def _outside_brackets(sentence: str, found: Sequence[Mention], reference: Reference) -> list[Mention]:
     """Leave out the quantities in brackets that have another unit than the answer or show how it is computed.
 
-    They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건). If all are, none is left out.
+    They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건). Those of another subject are left out too: 8.4년(여자는 6.1년).
+    If all are, none is left out.
     """
     brackets = list(BRACKETS.finditer(sentence))
-    units = {"", *(quantity.unit for quantity in required)}
+    units = {"", *(quantity.unit for quantity in reference.required)}
 
     def is_remark(mention: Mention) -> bool:
         around = [bracket for bracket in brackets if bracket.start() < mention.start < bracket.end()]
+        if any(_is_of_another(sentence[bracket.start() : mention.start], reference) for bracket in around):
+            return True
         return any(_SHOWS_WORKING.search(bracket[0]) or mention.quantity.unit not in units for bracket in around)
 
     kept = [mention for mention in found if not is_remark(mention)]
     return kept or list(found)
+
+
+def _is_of_another(label: str, reference: Reference) -> bool:
+    """Return whether a label in brackets names a subject or a case that the question does not: "(여자는 ", "(10년이면 "."""
+    named = _BRACKET_LABEL.fullmatch(label)
+    if named is None:
+        return False
+    if in_label := quantities(label):
+        return not any(is_among(quantity, reference.in_question) for quantity in in_label)
+    return not shared_words(label.split()[0], reference.question)
 
 
 def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
@@ -455,8 +483,27 @@ def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[
         for mention, subject in zip(found, subjects, strict=True)
         if subject and len(subject[1]) > 1 and subject[1] in question
     ]
-    is_lookup = not ASKS_TO_COMPARE.search(question) and all(subjects)
-    return named if is_lookup and len(named) == 1 else list(found)
+    if ASKS_TO_COMPARE.search(question) or not all(subjects):
+        return list(found)
+    # First, because the last word may be another's: 요인 in "전기적 요인 화재 건수: 672건, 기계적 요인: 281건".
+    own = _of_own_words(question, sentence, found)
+    if len(own) == 1:
+        return own
+    return named if len(named) == 1 else list(found)
+
+
+def _of_own_words(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
+    """Return the values with words of the question before them that no other value has: 전기적 in "전기적 요인 672건".
+
+    Return none if the words stand behind the values, in brackets, or a value has none: 672건(전기적 요인), "672건, 281건".
+    """
+    starts = [0, *(mention.end for mention in found[:-1])]
+    labels = [sentence[start : mention.start] for start, mention in zip(starts, found, strict=True)]
+    if any(JOINS_VALUES.fullmatch(label) or not _IS_LABEL.match(label) for label in labels):
+        return []
+    shared = [shared_words(label, question) for label in labels]
+    own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
+    return [mention for mention, words in zip(found, own, strict=True) if words]
 
 
 def _is_year_of(sentence: str, mention: Mention, operands: Sequence[Mention]) -> bool:

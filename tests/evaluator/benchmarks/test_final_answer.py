@@ -760,3 +760,33 @@ def test_chart_match_tells_answer_from_what_is_beside_it(
     kind: int, question: str, gold: str, output: str, right: bool
 ) -> None:
     assert strict_chart_answers.strict_match(kind, gold, output, question) is right
+
+
+BY_ELECTRICITY = "전기적 요인으로 발생한 화재는 몇 건인가요?"
+OF_MEN = "남자의 평균 근속 기간은 몇 년인가요?"
+OF_20_YEARS = "기간이 20년일 때 금리는 몇 %인가요?"
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        (BY_ELECTRICITY, "672건", "전기적 요인 672건, 기계적 요인 281건", True),
+        (BY_ELECTRICITY, "672건", "기계적 요인: 281건 / 전기적 요인: 672건", True),
+        (BY_ELECTRICITY, "672건", "전기적 요인 화재 건수: 672건, 기계적 요인: 281건", True),
+        (BY_ELECTRICITY, "672건", "전기적 요인 281건, 기계적 요인 672건", False),
+        (BY_ELECTRICITY, "672건", "281건(전기적 요인), 672건(기계적 요인)", False),
+        (BY_ELECTRICITY, "672건", "전기적 요인은 672건, 281건, 12건 중 하나입니다.", False),
+        (BY_ELECTRICITY, "672건", "672건 (기계적 요인은 281건)", True),
+        (BY_ELECTRICITY, "672건", "281건 (기계적 요인은 672건)", False),
+        (BY_ELECTRICITY, "672건", "672건 (정확히는 281건)", False),
+        (OF_MEN, "8.4년", "8.4년(여자는 6.1년)", True),
+        (OF_MEN, "8.4년", "6.1년(여자는 8.4년)", False),
+        (OF_MEN, "8.4년", "8.4년(남자는 6.1년)", False),
+        (OF_MEN, "8.4년", "8.4년이며 여자(6.1년)보다 2.3년 깁니다.", True),
+        (OF_MEN, "8.4년", "여자의 평균은 8.4년입니다.", False),
+        (OF_20_YEARS, "2.75%", "2.75% (10년이면 2.35%)", True),
+        (OF_20_YEARS, "2.75%", "2.35% (20년이면 2.75%)", False),
+    ],
+)
+def test_strict_match_ignores_values_of_other_subjects(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right
