@@ -104,7 +104,7 @@ def serve(_: argparse.Namespace) -> int:
 def serve_board() -> int:
     """Serve until the process receives a signal to stop. Return the exit code, 2 if a setting or a store cannot be used."""
     from evaluator.core.errors import SandboxError
-    from submissions.config.logs import log_safely
+    from submissions.config.logs import log_printed_lines, log_safely
     from submissions.config.settings import load_settings
     from submissions.texts.errors import SettingsError, StoreError
 
@@ -127,7 +127,8 @@ def serve_board() -> int:
     # uvicorn raises SIGTERM again after it has stopped. Handled as KeyboardInterrupt, it lets `finally` stop the worker.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        serve_app(app, settings)
+        with log_printed_lines():
+            serve_app(app, settings)
     finally:
         stop_worker()
     return 0

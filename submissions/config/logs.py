@@ -1,14 +1,18 @@
 """Log without secrets, as text or as one JSON object per line.
 
-The programs call `log_safely` once at start-up. What is removed: the tokens and keys of this installation, everything that
-looks like somebody else's token, passwords in addresses, and the names in private evaluations.
+The programs call `log_safely` once at start-up; the board also logs what its libraries print. What is removed: the tokens and
+keys of this installation, everything that looks like somebody else's token, passwords in addresses, and the names in private
+evaluations.
 """
 
+import io
 import json
 import logging
 import os
 import re
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import copy
 from datetime import UTC, datetime
 from typing import Any
@@ -33,6 +37,7 @@ AUTHORIZATION_PATTERN = re.compile(
 # "user:password" in https://user:password@example.org, also if the password has "/" or "@"; but not "board:7860/models/a" in
 # https://board:7860/models/a@main, and nothing of another address or a query.
 PASSWORD_PATTERN = re.compile(r"(?<=://)(?:[^/@:\s]+:(?!\d{1,5}/)(?:(?!://)[^\s?#])*|[^/@\s]+)(?=@)")
+MAX_PRINTED_CHARS = 10_000  # of a line that code prints instead of logging it; a longer one is logged in parts
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 
@@ -121,3 +126,43 @@ def log_safely(settings: Settings, level: int = logging.INFO) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # apscheduler warns each time a run is due while the previous one is active, which is expected here.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
+
+
+@contextmanager
+def log_printed_lines() -> Iterator[None]:
+    """Log each line that code prints to stdout or stderr, such as a traceback of `traceback.print_exc` or a warning.
+
+    Printed text may have secrets, and it may have a text of a visitor with lines that look like lines of the log. Must be
+    entered after `log_safely`, whose handler writes to the stderr of before.
+    """
+    with redirect_stdout(_LoggedLines("stdout")), redirect_stderr(_LoggedLines("stderr")):
+        yield
+
+
+class _LoggedLines(io.TextIOBase):
+    """A stream that logs each line as a warning. Each thread has its own unfinished line."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._log = logging.getLogger(name)
+        self._thread = threading.local()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        """Log all lines that are complete now."""
+        if getattr(self._thread, "is_logging", False):  # `logging` prints here that the line below cannot be logged
+            return len(text)
+        *lines, unfinished = f"{getattr(self._thread, 'unfinished', '')}{text}".split("\n")
+        while len(unfinished) > MAX_PRINTED_CHARS:
+            lines.append(unfinished[:MAX_PRINTED_CHARS])
+            unfinished = unfinished[MAX_PRINTED_CHARS:]
+        self._thread.unfinished = unfinished
+        self._thread.is_logging = True
+        try:
+            for line in filter(str.strip, lines):
+                self._log.warning("%s", line)
+        finally:
+            self._thread.is_logging = False
+        return len(text)

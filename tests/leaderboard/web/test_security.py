@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import sys
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from http.client import HTTPConnection
 from ipaddress import ip_network
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Lock, Semaphore
+from threading import Event, Lock, Semaphore, Thread
 from types import SimpleNamespace
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -41,7 +42,7 @@ from scripts.support.records import Make, result_of
 from submissions.checks.report import Report
 from submissions.checks.submission import Submission
 from submissions.checks.submit import SubmissionService
-from submissions.config.logs import Redacting, hide_in_logs, redact
+from submissions.config.logs import Redacting, hide_in_logs, log_printed_lines, redact
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.index_rows import board_row
@@ -597,6 +598,48 @@ def test_log_messages_are_one_line() -> None:
     text = formatter.format(logged("failed", error=ValueError("x\n2026-11-24 worker published \x1b[31m")))
     first, *others = text.splitlines()
     assert first == "failed" and all(line.startswith("  ") for line in others) and "\x1b" not in text
+
+
+@pytest.fixture
+def log_stream() -> Iterator[io.StringIO]:
+    """Send the log as JSON to a stream, which is yielded."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(Redacting("%(message)s", Settings(log="json")))
+    root = logging.getLogger()
+    handlers = root.handlers
+    root.handlers = [handler]
+    yield stream
+    root.handlers = handlers
+
+
+def test_printed_lines_are_logged(log_stream: io.StringIO) -> None:
+    def fail() -> None:
+        try:
+            raise ValueError('x\n{"logger": "forged"}\nhf_AbCdEfGhIj')
+        except ValueError:
+            traceback.print_exc()
+
+    with log_printed_lines():
+        fail()
+        thread = Thread(target=fail)
+        sys.stderr.write("a line of ")  # goes on after the lines of another thread
+        thread.start()
+        thread.join()
+        sys.stderr.write("two parts\n")
+        print("to stdout")
+        sys.stderr.write("x" * 25_000)
+    entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
+    messages = [entry["message"] for entry in entries]
+    assert {entry["logger"] for entry in entries} == {"stderr", "stdout"}
+    assert messages.count('{"logger": "forged"}') == 2 and messages.count("[secret]") == 2
+    assert "a line of two parts" in messages and "to stdout" in messages and "x" * 10_000 in messages
+
+
+def test_printed_lines_are_dropped_if_the_log_fails(log_stream: io.StringIO) -> None:
+    log_stream.close()
+    with log_printed_lines():
+        print("a line")
 
 
 def test_public_data_allows_any_origin(reader: httpx.Client) -> None:
