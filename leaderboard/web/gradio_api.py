@@ -13,7 +13,9 @@ from typing import Any, ParamSpec, TypeVar
 
 import gradio as gr
 from fastapi import FastAPI
+from gradio.block_function import BlockFunction
 from gradio.events import api
+from mcp import types as mcp_types
 from mcp.types import ImageContent, TextContent
 
 from evaluator.benchmarks import BENCHMARKS
@@ -23,6 +25,7 @@ from leaderboard.data.query import ROWS_PER_PAGE, Query, clean_words
 from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
+from leaderboard.web.gradio_calls import CallChecks, Endpoint, Parameter
 from submissions.checks.submission import Submission
 from submissions.checks.submit import SubmissionService
 from submissions.records.options import PRECISIONS, THINKING
@@ -30,6 +33,9 @@ from submissions.texts.refusals import REFUSALS, RefusalCode
 
 MAX_WAITING = 200  # events in Gradio's queue
 CONCURRENT = 8  # events of one kind that run at a time
+# What MCP clients may request. Gradio also answers requests for prompts and resources, of which there are none here: to look
+# for one it connects to the host that the request names, which may be any.
+MCP_REQUESTS = (mcp_types.PingRequest, mcp_types.ListToolsRequest, mcp_types.CallToolRequest)
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -39,7 +45,7 @@ T = TypeVar("T")
 def gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
     """Return the application with the endpoints, at /gradio_api, and what their clients need."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    with gr.Blocks(title="Hannun", analytics_enabled=False) as blocks:
+    with _Blocks(title="Hannun", analytics_enabled=False) as blocks:
         _add_endpoints(board, service, visitors)
     # The queue is short, so that every waiting event is answered soon. `api_open=False`: no call bypasses the queue.
     blocks.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
@@ -54,7 +60,45 @@ def gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors)
         mcp_server=True,
     )
     _limit_tools(blocks)
+    app.add_middleware(CallChecks, endpoints=_endpoints(blocks))
     return app
+
+
+class _Blocks(gr.Blocks):
+    """Gradio's endpoints, which accept only the values that our functions read.
+
+    Gradio calls `validate_inputs` before it reads the values of a call of any kind. Its own check prints the values to stderr,
+    in which a visitor could forge lines of the log. It reads a JSON object as a file, for which it may show a path of the
+    server.
+    """
+
+    def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
+        """Raise gr.Error if values of a call are missing, too many, or objects."""
+        endpoint = next(endpoint for endpoint in _endpoints(self) if endpoint.number == block_fn._id)
+        if len(inputs) != len(endpoint.parameters):
+            raise _error(endpoint.usage)
+        if any(_has_object(value) for value in inputs):
+            raise _error(f"{endpoint.usage}; none of them is an object")
+
+
+def _endpoints(blocks: gr.Blocks) -> list[Endpoint]:
+    """Return what Gradio tells programs of its endpoints."""
+    described = blocks.get_api_info()["named_endpoints"]
+    endpoints: list[Endpoint] = []
+    for number, function in blocks.fns.items():
+        parameters = [
+            Parameter(parameter["parameter_name"], required=not parameter["parameter_has_default"])
+            for parameter in described[f"/{function.api_name}"]["parameters"]
+        ]
+        endpoints.append(Endpoint(str(function.api_name), number, parameters))
+    return endpoints
+
+
+def _has_object(value: object) -> bool:
+    """Return whether a value of a call is or has a JSON object. A body is too short for lists that are too deep."""
+    if isinstance(value, list):
+        return any(_has_object(part) for part in value)
+    return isinstance(value, dict)
 
 
 def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
@@ -174,7 +218,10 @@ def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str
 
 
 def _limit_tools(blocks: gr.Blocks) -> None:
-    """Remove `submit` from the MCP tools and make all tools return JSON. Must be called after the blocks are mounted."""
+    """Remove everything from the MCP server but tools that only read, and make these return JSON.
+
+    Must be called after the blocks are mounted.
+    """
     server = blocks.mcp_server_obj
     assert server is not None, getattr(blocks, "mcp_error", None)
     endpoints = server.tool_to_endpoint
@@ -183,6 +230,9 @@ def _limit_tools(blocks: gr.Blocks) -> None:
     def as_json(data: Any, root_url: str) -> list[TextContent | ImageContent]:
         return [TextContent(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
 
+    handlers = server.mcp_server.request_handlers
+    for request in [request for request in handlers if request not in MCP_REQUESTS]:
+        del handlers[request]
     server.postprocess_output_data = as_json  # type: ignore[method-assign]  # otherwise the text is Python's repr
 
 

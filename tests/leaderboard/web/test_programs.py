@@ -238,6 +238,79 @@ def test_only_embed_page_can_be_framed_anywhere(http: httpx.Client) -> None:
     assert "frame-ancestors 'self' https://huggingface.co" in page and "unsafe" not in page
 
 
+FORGED = 'ko-vdc\n{"level": "error", "logger": "forged"}\n'
+FILE = {"path": "x", "url": "http://127.0.0.1:9/x", "meta": {"_type": "gradio.FileData"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("leaderboard", [], "leaderboard takes 4 values: benchmark, search, verified, limit"),
+        ("leaderboard", [FORGED], "leaderboard takes 4 values: benchmark, search, verified, limit"),
+        (
+            "leaderboard",
+            ["ko-vdc", "", False, 1, FORGED],
+            "leaderboard takes 4 values: benchmark, search, verified, limit",
+        ),
+        ("leaderboard", [FORGED, "", False, 1], f"unknown benchmark {FORGED!r}"),
+        ("leaderboard", [FILE, "", False, 1], "none of them is an object"),
+        ("submit", [], "submit takes 6 values: model, benchmarks, revision, precision, share, thinking"),
+        ("submit", ["o/m", [[FILE]], "", "auto", False, "auto"], "none of them is an object"),
+        ("result", [], "result takes one value: key"),
+        ("request", [FORGED, FORGED], "request takes one value: key"),
+        ("queue", [FORGED], "queue takes no values"),
+    ],
+)
+def test_call_with_wrong_values_returns_one_sentence(
+    http: httpx.Client, capfd: pytest.CaptureFixture[str], name: str, data: list[Any], message: str
+) -> None:
+    posted = http.post(f"/gradio_api/call/{name}", json={"data": data})
+    events = http.get(f"/gradio_api/call/{name}/{posted.json()['event_id']}").text
+    error = json.loads(events.partition("data: ")[2])["error"]
+    assert events.startswith("event: error") and message in error
+    assert capfd.readouterr() == ("", ""), "nothing is printed, in which a visitor could forge lines of the log"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("call/nope", {"data": []}, 404, "available: leaderboard, result, request, queue, submit"),
+        ("call/v2/nope", {}, 404, "available: leaderboard"),
+        ("call/v2/leaderboard", {}, 422, "benchmark is missing; leaderboard takes 4 values"),
+        ("call/v2/submit/", {"model": "o/m"}, 422, "benchmarks is missing; submit takes 6 values"),
+        (
+            "call/v2/leaderboard",
+            {"benchmark": "ko-vqa", "a\nb": 1},
+            422,
+            r"unknown parameter 'a\nb'; leaderboard takes",
+        ),
+        ("call/v2/submit", {"model": "o/m", "benchmarks": [], "request": 1}, 422, "unknown parameter 'request'"),
+        ("call/leaderboard", {}, 422, "Field required"),
+        ("call/v2/leaderboard", [], 422, "valid dictionary"),
+        ("queue/join", {"fn_index": 99, "data": [], "session_hash": "a"}, 404, "no such endpoint"),
+        ("queue/join", {"data": [], "session_hash": "a"}, 404, "no such endpoint"),
+    ],
+)
+def test_call_of_unknown_name_is_refused(http: httpx.Client, path: str, body: Any, status: int, message: str) -> None:
+    answer = http.post(f"/gradio_api/{path}", json=body)
+    assert answer.status_code == status and message in str(answer.json()["detail"])
+
+
+@pytest.mark.parametrize("path", ["call/leaderboard/nope", "queue/data?session_hash=nope"])
+def test_stream_of_unknown_event_ends_with_error(http: httpx.Client, path: str) -> None:
+    answer = http.get(f"/gradio_api/{path}")
+    assert answer.status_code == 200 and "404: Not Found" in answer.text
+
+
+@pytest.mark.parametrize("method", ["prompts/get", "prompts/list", "resources/read", "resources/list"])
+def test_mcp_answers_only_requests_for_tools(http: httpx.Client, method: str) -> None:
+    """For a prompt or a resource, Gradio would connect to the host that the request names."""
+    asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "x", "uri": "x://a"}}
+    headers = {"Accept": "application/json, text/event-stream", "Host": "127.0.0.1:9"}
+    answer = http.post("/gradio_api/mcp/", json=asked, headers=headers)
+    assert "Method not found" in answer.text
+
+
 def test_mcp_tools_are_read_only(address: str, requests: dict[str, EvalRequest]) -> None:
     async def ask() -> tuple[list[str], CallToolResult, CallToolResult, CallToolResult]:
         url = f"{address}/gradio_api/mcp/"
