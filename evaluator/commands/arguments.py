@@ -6,7 +6,6 @@ imports nothing heavy, so that `--help` is fast.
 
 import argparse
 import math
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from evaluator.results.shard import parse_shard
 from submissions.commands.arguments import add_model_options, path_argument
 from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
+from submissions.records.hub_names import is_hub_id
 
 T = TypeVar("T")
 SANDBOX_HELP = "none: for a model that you trust with this machine; the result records it (default: auto)"
@@ -422,7 +422,7 @@ def _benchmark(text: str) -> str:
 
 
 def _dataset(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", text):
+    if not is_hub_id(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not OWNER/NAME")
     return text
 

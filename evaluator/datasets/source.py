@@ -32,6 +32,7 @@ from submissions.config.api_options import ApiOptions
 from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings
 from submissions.hub_models.repository import content_revision
+from submissions.records.hub_names import is_hub_id
 from submissions.texts.errors import SettingsError
 from submissions.texts.failure_codes import FailureCode
 
@@ -124,6 +125,8 @@ def fetch_dataset(name: str, split: str, token: str | None, cache: Path, benchma
     Raises DataError if the dataset cannot be found or used, EvaluationError if the Hub does not answer.
     """
     repo, _, revision = name.partition("@")
+    if not is_hub_id(repo):
+        raise DataError(f"{SCHEME}{name}: write {SCHEME}OWNER/NAME[@REVISION][#SPLIT]")
     try:
         commit = str(HfApi(token=token).dataset_info(repo, revision=revision or None).sha)
         folder = cache / repo.replace("/", "--") / commit / f"{split}-{benchmark.name}-{benchmark.version}"

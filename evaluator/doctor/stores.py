@@ -16,6 +16,7 @@ from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skip
 from submissions.config.addresses import BUCKETS, DATASETS, SPACES
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
+from submissions.records.hub_names import is_hub_id
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
 from submissions.store.open import check_lasts, is_remote, local_path, open_private_store, open_store, overlap
@@ -100,6 +101,10 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
     if not (dataset or bucket or space):
         yield skipped("hub", "nothing is on the Hub")
         return
+    for name in filter(None, (dataset, bucket, space)):
+        if not is_hub_id("/".join(name.split("/")[:2])):  # without the folder in a bucket
+            yield fault("hub", f"{name} is not a name on the Hub", "write OWNER/NAME in the settings of the stores")
+            return
     api = HubApi(lambda: settings.hub_token_value)
     yield from _check_clock(api.endpoint)
     if not settings.hub_token_value:
@@ -149,6 +154,9 @@ def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
     api = HubApi(lambda: token)
     for data in on_hub:
         name = data.removeprefix(DATASETS).partition("#")[0].partition("@")[0]
+        if not is_hub_id(name):
+            yield fault("data token", f"{data} is not a dataset", f"write {DATASETS}OWNER/NAME in HANNUN_DATA")
+            continue
         try:
             api.auth_check(name, repo_type="dataset")
         except (HTTPError, OSError, StoreError) as error:

@@ -15,6 +15,7 @@ from leaderboard.edition.space import publish_to_space, space_folder
 from submissions.config.addresses import SPACES
 from submissions.config.settings import load_settings
 from submissions.queue.heartbeats import Heartbeats
+from submissions.records.hub_names import is_hub_id
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError, StoreError
 
@@ -22,14 +23,15 @@ from submissions.texts.errors import SettingsError, StoreError
 def build_edition(args: argparse.Namespace) -> int:
     """Run the command, and return its exit status."""
     try:
-        return _build(args.out, args.address or _space_address(args.out), args.live)
+        space = _space_of(args.out)
+        return _build(args.out, space, args.address or _space_address(space), args.live)
     except (SettingsError, StoreError, OSError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
 
 
-def _build(out: str, address: str, live: str) -> int:
-    """Build the edition in a folder or, if `out` is like SPACES + "ORG/NAME", for that Space, and upload it there.
+def _build(out: str, space: str | None, address: str, live: str) -> int:
+    """Build the edition in the folder `out` or for a Space, and upload it there.
 
     Raises SettingsError, StoreError or OSError if that is not possible.
     """
@@ -39,7 +41,6 @@ def _build(out: str, address: str, live: str) -> int:
     board.refresh()  # a large store takes longer than a visitor is made to wait
     if board.stale_since:
         raise StoreError("the store is out of reach; nothing was written")
-    space = out.removeprefix(SPACES) if out.startswith(SPACES) else None
     folder = space_folder(settings.work_dir, space) if space else Path(out)
     built = build(board, folder, Edition(address, live), _progress if sys.stderr.isatty() else None)
     print(f"{len(built.written)} of {built.total} files written, {len(built.removed)} removed: {folder}")
@@ -48,14 +49,24 @@ def _build(out: str, address: str, live: str) -> int:
     return 0
 
 
-def _space_address(out: str) -> str:
-    """Return the address at which a static Space is served, or an empty text if `out` is a folder.
+def _space_of(out: str) -> str | None:
+    """Return the Space that `out` names, or None for a folder. Raises SettingsError for any other address."""
+    space = out.removeprefix(SPACES).removesuffix("/")
+    if out.startswith(SPACES) and is_hub_id(space):
+        return space
+    if "://" in out:
+        raise SettingsError(f"{out} is neither a folder nor {SPACES}ORG/NAME")
+    return None
+
+
+def _space_address(space: str | None) -> str:
+    """Return the address at which a static Space is served, or an empty text for a folder.
 
     The Space "Org/my_board" is served at https://org-my-board.static.hf.space.
     """
-    if not out.startswith(SPACES):
+    if not space:
         return ""
-    subdomain = re.sub("[/_.]", "-", out.removeprefix(SPACES)).lower()
+    subdomain = re.sub("[/_.]", "-", space).lower()
     return f"https://{subdomain}.static.hf.space"
 
 

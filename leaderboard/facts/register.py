@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from leaderboard.facts.register_sets import SETS
 from submissions.config.paths import ASSETS
-from submissions.records.base import MODEL_ID
+from submissions.records.hub_names import is_hub_id
 
 REGISTER = ASSETS / "register.csv"
 Flag = Literal["ok", "conflict", "doubtful", "not_comparable"]
@@ -151,7 +151,7 @@ def check(row: dict[str, str]) -> Number:
         raise ValueError("no source: it must be an address that starts with https://")
     if not _is_date(cells["source_date"]):
         raise ValueError(f"source_date must be like 2026-01 or 2026-01-31, not {cells['source_date']!r}")
-    if cells["hub_id"] and not re.fullmatch(MODEL_ID, cells["hub_id"], re.ASCII):
+    if cells["hub_id"] and not is_hub_id(cells["hub_id"]):
         raise ValueError(f"hub_id must be OWNER/NAME or empty, not {cells['hub_id']!r}")
     if cells["flag"] not in get_args(Flag):
         raise ValueError(f"flag must be one of {', '.join(get_args(Flag))}, not {cells['flag']!r}")

@@ -1,15 +1,24 @@
 """What somebody submits, and what came of it."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from submissions.queue.wait_time import Wait
 from submissions.records.base import Precision
 from submissions.records.check import Check
 from submissions.records.options import PRECISIONS, THINKING, Thinking
 
-HUB = "https://huggingface.co/"
+# The address of a model on the Hub, or of a page or a file of it: https://huggingface.co/OWNER/NAME/tree/main?library=vllm.
+ADDRESS = re.compile(
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<id>[^/?#\s]+/[^/?#\s]+)"
+    r"(?:/(?:tree|blob|resolve|raw|commit|commits)/(?P<revision>[^/?#\s]+))?(?:[/?#].*)?",
+    re.IGNORECASE,
+)
+KINDS = ("datasets", "spaces", "buckets", "models", "collections", "papers")  # of pages that are not of a model
+MAX_ADDRESS = 2000  # characters
 MAX_ID, MAX_REVISION = 250, 100  # characters
 
 OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
@@ -38,17 +47,33 @@ class Submission:
     ) -> "Submission":
         """Parse untrusted values from a form or an API call.
 
-        `model` is an ID or an address on the Hub. Unknown values of `precision` and `thinking` are ignored.
+        `model` is an ID or an address on the Hub, whose revision is taken unless another is given. Unknown values of
+        `precision` and `thinking` are ignored.
         """
         names = [str(name)[:MAX_ID] for name in benchmarks]
+        model_id, revision_in_address = named_model(str(model or "")[:MAX_ADDRESS])
         return cls(
-            model_id=str(model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/"),
+            model_id=model_id[:MAX_ID],
             benchmarks=tuple(dict.fromkeys(names)),
-            revision=str(revision or "")[:MAX_REVISION].strip() or None,
+            revision=str(revision or "")[:MAX_REVISION].strip() or revision_in_address,
             precision=next((p for p in PRECISIONS if p == precision), None),
             thinking=next((mode for mode in THINKING if mode == thinking), None),
             share=bool(share),
         )
+
+
+def named_model(text: str) -> tuple[str, str | None]:
+    """Return the ID, and the revision if there is one, that an ID or an address on the Hub names.
+
+    `"https://huggingface.co/o/m/tree/v1" -> ("o/m", "v1")`, `"o/m" -> ("o/m", None)`. Of an address that is not a model's
+    the text is returned, which is not a valid ID.
+    """
+    text = text.strip()
+    address = ADDRESS.fullmatch(text)
+    if not address or address["id"].partition("/")[0].lower() in KINDS:
+        return text.rstrip("/"), None
+    revision = unquote(address["revision"] or "")[:MAX_REVISION]  # refs%2Fpr%2F1 for the commit of a pull request
+    return address["id"], revision or None
 
 
 @dataclass(frozen=True)

@@ -112,9 +112,14 @@ def _add_key(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
 
 
 def path_argument(text: str) -> Path:
-    """Return the path in an argument. An empty one, as of an unset shell variable, would mean the current folder."""
+    """Return the path in an argument.
+
+    An empty one, as of an unset shell variable, would mean the current folder, and an address a folder "hf:" in it.
+    """
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
+    if "://" in text:
+        raise argparse.ArgumentTypeError(f"must be on this machine, not {text!r}")
     return Path(text)
 
 

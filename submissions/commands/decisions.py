@@ -8,6 +8,7 @@ from submissions.operator.opt_out import opt_in, opt_out
 from submissions.operator.private_evaluations import withdraw_opted_out
 from submissions.operator.retirement import reinstate, retire
 from submissions.records.base import MODEL_ID, OWNER
+from submissions.records.hub_names import is_hub_id, is_hub_owner
 from submissions.store.open import has_private_queue
 from submissions.texts.errors import QueueError
 
@@ -17,7 +18,8 @@ def approve(context: Context) -> int:
     args = context.args
     store = context.queue.store
     model_id, _, revision = args.model.partition("@")
-    if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
+    is_known = args.undo and re.fullmatch(MODEL_ID, model_id)  # an approval of before can always be withdrawn
+    if not (is_known or is_hub_id(model_id)) or not re.fullmatch("[0-9a-f]{40}", revision):
         return fail(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
     if args.undo:
         withdraw_approval(store, model_id, revision)
@@ -40,7 +42,8 @@ def opt_out_owner(context: Context) -> int:
     """Exclude an owner's models from evaluation, or one model; with --undo, allow them again."""
     args = context.args
     queue = context.queue
-    if not re.fullmatch(f"{OWNER}(/{OWNER})?", args.name):
+    is_known = args.undo and re.fullmatch(f"{OWNER}(/{OWNER})?", args.name)  # an opt-out of before can always be undone
+    if not (is_known or is_hub_owner(args.name) or is_hub_id(args.name)):
         raise QueueError(f"{args.name!r} is neither an owner nor owner/name")
     if args.undo:
         opt_in(queue, args.name)

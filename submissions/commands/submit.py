@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from submissions.checks.data_terms import check_receivers
 from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
-from submissions.checks.submission import Submission
+from submissions.checks.submission import Submission, named_model
 from submissions.checks.submit import SubmissionService
 from submissions.commands.context import Context, fail
 from submissions.hub_models.model_facts import facts_of_server
@@ -126,9 +126,9 @@ def _service(context: Context) -> SubmissionService:
 def _submission(context: Context) -> Submission:
     args = context.args
     benchmarks = tuple(dict.fromkeys(args.benchmark or context.registry.benchmarks))
-    return Submission(
-        args.model, benchmarks, args.revision, args.precision, args.thinking, getattr(args, "share", False)
-    )
+    model_id, revision = named_model(args.model)
+    share = getattr(args, "share", False)
+    return Submission(model_id, benchmarks, args.revision or revision, args.precision, args.thinking, share)
 
 
 def _submitter(context: Context) -> str:

@@ -5,10 +5,11 @@ The text below a field is its description in docs/configuration.md, whose tables
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from submissions.config.api_options import API_KEY, ApiOptions
-from submissions.records.base import MODEL_ID, ModelId, Sha
+from submissions.records.base import MODEL_ID, Sha
+from submissions.records.hub_names import is_hub_id
 from submissions.records.options import Effort
 
 # Fields of HANNUN_APIS that become ApiOptions: all but the name on the board and the efforts.
@@ -16,6 +17,13 @@ API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "pag
 API_REQUIRED = ("model_id", "base_url", "model")
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move
 CONFIG = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+def _hub_id(text: str) -> str:
+    """Return the text. Raises ValueError if it is not the ID of a repository on the Hub."""
+    if not is_hub_id(text):
+        raise ValueError(f"{text!r} is not OWNER/NAME")
+    return text
 
 
 class ApiModel(BaseModel):
@@ -81,7 +89,7 @@ class HubJobs(BaseModel):
 
     image: Annotated[str, Field(pattern=f"^{IMAGE}$")]
     """Docker image by its digest, `python:3.11@sha256:…`."""
-    space: ModelId
+    space: Annotated[str, AfterValidator(_hub_id)]
     """The Space whose code is run, `OWNER/NAME`."""
     commit: Sha
     """Commit of that code, all 40 digits."""

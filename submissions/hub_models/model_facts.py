@@ -18,7 +18,8 @@ from submissions.hub_models.repository import READ_FILES, Repository, json_or_em
 from submissions.hub_models.shown_architecture import shown_architecture, with_base_tensors
 from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, default_template
 from submissions.records.architecture import Architecture
-from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
+from submissions.records.base import AS_SERVED, Name, Precision
+from submissions.records.hub_names import is_hub_id
 from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry
 from submissions.texts.errors import TemplateError, TemplateProcessError
@@ -273,4 +274,4 @@ def _context_length(config: Mapping[str, Any]) -> int | None:
 
 def _single_model_id(base_model: str | None) -> str | None:
     """Return the model ID in a card's field `base_model`, or None if it names none or several: "a/b, c/d" is no ID."""
-    return base_model if base_model and re.fullmatch(MODEL_ID, base_model, re.ASCII) else None
+    return base_model if base_model and is_hub_id(base_model) else None

@@ -5,7 +5,6 @@ What is read is a `Repository` (`submissions/hub_models/repository.py`).
 """
 
 import logging
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -33,7 +32,7 @@ from submissions.hub_models.repository import (
     readable_settings_files,
     weight_files,
 )
-from submissions.records.base import MODEL_ID
+from submissions.records.hub_names import is_hub_id
 from submissions.records.request import DEFAULT_REVISION
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
@@ -73,7 +72,7 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
     settings = parsed_json(ADAPTER, repository.settings_files.get(ADAPTER, b""))
     base_id = settings.get("base_model_name_or_path")
     base_revision = settings.get("revision")
-    if not isinstance(base_id, str) or not re.fullmatch(MODEL_ID, base_id, re.ASCII):
+    if not isinstance(base_id, str) or not is_hub_id(base_id):
         raise RefusedError(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
     try:
         base = _open(base_id, base_revision if isinstance(base_revision, str) else None, models_dir)
@@ -103,7 +102,7 @@ def with_declared_base(repository: Repository, models_dir: Path | None) -> Repos
 
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
     """Read a single repository. Raises RefusedError with the reason if it cannot be read."""
-    if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
+    if not is_hub_id(model_id):
         raise RefusedError(RefusalCode.MALFORMED_ID)
     if folder := local_model(model_id, models_dir):
         return folder_repository(model_id, folder)
@@ -131,7 +130,7 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
     if revision is not None and not _in_a_branch(api, model_id, revision, sha):
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "not a branch or tag, and not in the history of a branch")
     model_id = info.id  # the canonical ID; the requested one may be an old name or differ in letter case
-    if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
+    if not is_hub_id(model_id):
         raise RefusedError(RefusalCode.NOT_FOUND)
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
 

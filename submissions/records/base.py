@@ -14,7 +14,7 @@ from submissions.records.options import FloatPrecision
 
 MAX_PARAMS = 10**15
 MAX_PIXELS = 4_194_304  # per image (2,048 × 2,048), larger ones are scaled down; a document page at 150 dpi fits
-# The Hub's own pattern accepts Hangul look-alikes and a trailing newline. This one accepts only ASCII.
+# For what is stored. Names that somebody types are checked by `hub_names.py`, which accepts fewer.
 OWNER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
 MODEL_ID = f"{OWNER}/{OWNER}"
 

@@ -5,7 +5,6 @@ call of `HfApi` that it makes. Nothing that exists already is made again, and no
 changed.
 """
 
-import re
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from huggingface_hub.hf_api import DatasetInfo, SpaceInfo
 
 from submissions.config.code_version import COMMIT_FILE, git_hash
 from submissions.config.paths import ROOT
+from submissions.records.hub_names import is_hub_id
 from submissions.setup.plan import Plan, Step
 from submissions.store.deadline import Deadline
 from submissions.store.space_files import is_id_of, space_file_ids
@@ -28,8 +28,6 @@ from submissions.texts.errors import SettingsError, StoreError
 T = TypeVar("T")
 HUB_SECONDS = 120.0  # for one call, the upload of all files included; the client alone may wait for ever
 _DEADLINE = Deadline()
-# ORG/NAME, each of ASCII letters, digits, "_", "-" and ".", at most 96 characters.
-SPACE_ID = r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}"
 # What a Space runs. Everything else in the repository is for people who work on it.
 FILES = ("README.md", "LICENSE", "app.py", "requirements.txt", "assets", "evaluator", "leaderboard", "submissions")
 INITIAL_FILES = (".gitattributes", "README.md")  # that the Hub puts into a new repository
@@ -78,9 +76,7 @@ class HubBoard:
 
 def check_space_name(space: str) -> str:
     """Return the name of a Space. Raises SettingsError if it is not `ORG/NAME`."""
-    # The Hub refuses these parts in names.
-    has_forbidden_part = "--" in space or ".." in space or space.endswith((".git", ".ipynb", ".", "-"))
-    if has_forbidden_part or not re.fullmatch(SPACE_ID, space, re.ASCII):
+    if not is_hub_id(space):
         raise SettingsError(f"--space {space}: name an organisation and a board, such as my-org/board")
     return space
 

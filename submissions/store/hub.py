@@ -8,7 +8,6 @@ they are read, because the Hub's git server can leave out files but cannot send 
 
 import itertools
 import logging
-import re
 import secrets
 import shutil
 import threading
@@ -31,6 +30,8 @@ from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
 from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
+from submissions.config.addresses import DATASETS
+from submissions.records.hub_names import is_hub_id
 from submissions.store import time_limits
 from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
@@ -80,14 +81,14 @@ class HubStore:
 
     def __init__(self, url: str, mirrors: Path, read_token: TokenReader = no_token) -> None:
         """Open the mirror; nothing is fetched yet. Raises StoreError if the address is not that of a dataset."""
-        match = re.fullmatch(r"hf://datasets/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/?", url)
-        if not match:
+        name = url.removeprefix(DATASETS).removesuffix("/")
+        if not url.startswith(DATASETS) or not is_hub_id(name):
             raise StoreError(f"{url} is not a dataset; write hf://datasets/OWNER/NAME")
         self.url = url
         self.failed_attempts = 0
         self._refusals = 0  # commits in a row that were refused as conflicts, although the branch had not moved
         self._limits = threading.local()  # `.until` is when the current operation of this thread stops retrying
-        self._repo = match[1]
+        self._repo = name
         self._api = HubApi(read_token)
         self._deadline = Deadline()
         self._endpoint = self._api.endpoint

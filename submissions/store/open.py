@@ -9,6 +9,7 @@ from huggingface_hub.errors import HfHubHTTPError
 from submissions.config.addresses import BUCKETS, DATASETS
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
+from submissions.records.hub_names import is_hub_id
 from submissions.store.base import Store
 from submissions.store.git import GitStore
 from submissions.store.hub_api import HubApi, no_token
@@ -103,7 +104,7 @@ def private_store_health(settings: Settings) -> Health:
 
 def open_files(url: str, settings: Settings) -> PrivateStore:
     """Open the private store at an address. Raises StoreError if it cannot be opened or is public."""
-    if url.startswith("hf://") and not re.fullmatch(f"{BUCKETS}[^/]+/[^/]+(/.*)?", url):
+    if url.startswith("hf://") and not _is_bucket(url):
         raise StoreError(
             f"{url} is not a private store: name a folder, {BUCKETS}OWNER/NAME, or an address that fsspec supports"
         )
@@ -116,6 +117,12 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
     if not store.is_private():
         raise StoreError(f"{store.url} is public: HANNUN_PRIVATE_STORE holds answers, so make it private first")
     return store
+
+
+def _is_bucket(url: str) -> bool:
+    """Return whether an address is that of a bucket, or of a folder in one: hf://buckets/OWNER/NAME/FOLDER."""
+    owner_and_name = "/".join(url.removeprefix(BUCKETS).split("/")[:2])
+    return url.startswith(BUCKETS) and is_hub_id(owner_and_name)
 
 
 def is_remote(url: str) -> bool:

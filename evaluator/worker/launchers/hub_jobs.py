@@ -16,6 +16,7 @@ from huggingface_hub import HfApi
 from submissions.config.addresses import BUCKETS, DATASETS
 from submissions.config.setting_values import IMAGE
 from submissions.config.settings import HOST_ONLY_SETTINGS, Settings
+from submissions.records.hub_names import is_hub_id
 from submissions.store.hub_api import hub_endpoint
 from submissions.store.open import is_remote, store_variables
 from submissions.texts.errors import SettingsError
@@ -222,6 +223,6 @@ def pinned_image(text: str | None) -> str:
 def space_of(text: str | None) -> str:
     """Return the named Space, by default the one this process runs in. Raises SettingsError if there is none."""
     space = text or os.environ.get("SPACE_ID", "")
-    if not re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", space):
+    if not is_hub_id(space):
         raise SettingsError("name the Space whose code the job is to run: --space OWNER/NAME")
     return space

@@ -175,6 +175,32 @@ def submit_form(
     return [(one.code == "accepted", outcome_message(one, "en")) for one in outcomes]
 
 
+@pytest.mark.parametrize(
+    ("address", "model_id", "revision"),
+    [
+        ("https://huggingface.co/o/m", "o/m", None),
+        ("https://huggingface.co/o/m/", "o/m", None),
+        ("http://www.huggingface.co/o/m?library=vllm", "o/m", None),
+        ("huggingface.co/o/m#usage", "o/m", None),
+        (" https://hf.co/o/m/tree/main \n", "o/m", "main"),
+        ("https://huggingface.co/o/m/tree/refs%2Fpr%2F1?not-for-all-audiences=true", "o/m", "refs/pr/1"),
+        ("https://huggingface.co/o/m/blob/v1/config.json#L3", "o/m", "v1"),
+        ("https://huggingface.co/o/m/commit/" + "a" * 40, "o/m", "a" * 40),
+        ("https://huggingface.co/o/m/tree/", "o/m", None),
+        ("https://huggingface.co/o/m/discussions/3", "o/m", None),
+        ("o/m/", "o/m", None),
+        ("https://huggingface.co/datasets/o/m", "https://huggingface.co/datasets/o/m", None),
+        ("https://huggingface.co/o", "https://huggingface.co/o", None),
+        ("https://evil.example/huggingface.co/o/m", "https://evil.example/huggingface.co/o/m", None),
+        ("https://huggingface.co.evil.example/o/m", "https://huggingface.co.evil.example/o/m", None),
+    ],
+)
+def test_submission_reads_addresses_of_the_hub(address: str, model_id: str, revision: str | None) -> None:
+    submission = Submission.parse(address, ["ko-vqa"])
+    assert (submission.model_id, submission.revision) == (model_id, revision)
+    assert Submission.parse(address, ["ko-vqa"], "v2").revision == "v2"
+
+
 def test_submit_queues_accepted_requests(queue: Queue, settings: Settings) -> None:
     lines = submit_form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
     assert lines == [(True, "Accepted · position 1 in the queue"), (True, "Accepted · position 2 in the queue")]

@@ -49,6 +49,7 @@ MALFORMED = [
     "a|b/c", "a/b?x=1", "a/b#x", "a%2f..%2fb/c", "a\\b/c", "<b>/x", "<script>alert(1)</script>/x", "'or 1=1--/x",
     "{{7*7}}/x", "file:///etc/passwd", "https://example.com/a/b", "http://169.254.169.254/latest", "한글/모델",
     "ｏｗｎｅｒ/name", "оwner/name", "owner/nаme", "a/b\u202ecod", "a/b\u200b", "owner/" + "x" * 97, "x" * 97 + "/name", "١/٢",
+    "a--b/c", "a/b--c", "a..b/c", "a/b..c", "a/b.git", "a/b.ipynb", "a/b.", "a./b", "a-/b", "a/b-",
 ]  # fmt: skip
 
 

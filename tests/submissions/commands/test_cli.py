@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from app import main
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
+from submissions.records.operator import OptOut
+from submissions.store.base import Changes, Snapshot, Store, transact
 
 pytestmark = pytest.mark.usefixtures("settings_here")
 
@@ -43,6 +46,17 @@ def test_commands_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture
         (["--store", "/nowhere/store.git", "verify-stores"], "1h", "there is no store here"),
         (["list"], "soon", "HANNUN_LEASE"),
         (["submit", "tiny/extractive", "--api", "x", "--benchmark", "ko-vqa"], "1h", "leave out MODEL"),
+        (["submit", "a--b/c", "--benchmark", "ko-vqa"], "1h", "not a valid model ID"),
+        (["--store", "hf://datasets/a--b/c", "list"], "1h", "is not a dataset"),
+        (["migrate", "hf://datasets/a/b.git", "copy.git"], "1h", "is not a dataset"),
+        (["migrate", "hf://buckets/a/b..c", "copy"], "1h", "is not a private store"),
+        (["approve-code", f"a/b--c@{'0' * 40}"], "1h", "is not OWNER/NAME@COMMIT"),
+        (["opt-out", "a--b"], "1h", "neither an owner nor owner/name"),
+        (["opt-out", "a/b."], "1h", "neither an owner nor owner/name"),
+        (["build", "hf://spaces/a--b/c"], "1h", "is neither a folder nor hf://spaces/ORG/NAME"),
+        (["build", "hf://datasets/a/b"], "1h", "is neither a folder nor hf://spaces/ORG/NAME"),
+        (["run", "--model", "a--b/c", "--benchmark", "ko-vqa", "--out", "o"], "1h", "not a valid model ID"),
+        (["estimate", "a/b.git"], "1h", "not a valid model ID"),
     ],
 )
 def test_commands_report_bad_input_in_one_line(
@@ -52,6 +66,28 @@ def test_commands_report_bad_input_in_one_line(
     assert main(args) == 2
     error = capsys.readouterr().err
     assert message in error and len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["ko-fresh", "reveal", "2026Q1", "--dataset", "a--b/c", "--out", "o"], "'a--b/c' is not OWNER/NAME"),
+        (["run", "--model", "a/b", "--benchmark", "ko-vqa", "--out", "hf://datasets/a/b"], "must name a folder"),
+    ],
+)
+def test_option_with_a_wrong_name_is_refused(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(args)
+    assert message in capsys.readouterr().err
+
+
+def test_opt_out_of_before_can_be_undone(store: Store) -> None:
+    def opted_out(_: Snapshot) -> tuple[Changes, str, None]:
+        record = OptOut(name="a--b", since=datetime.now(UTC))
+        return {record.path: record.to_bytes()}, "Opt out", None
+
+    transact(store, opted_out)
+    assert main(["opt-out", "a--b", "--undo"]) == 0
 
 
 def test_submit_requires_name_if_user_is_unknown(

@@ -4,11 +4,14 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils._validators import validate_repo_id
 from pydantic import ValidationError
 
 from scripts.support.records import Make, result_of
 from submissions.config.durations import parse_duration
 from submissions.config.settings import Settings
+from submissions.records.hub_names import is_hub_id, is_hub_owner
 from submissions.records.request import EvalRequest, request_key
 from submissions.records.result import EvalResult
 from submissions.texts.failure_codes import FailureCode
@@ -30,6 +33,29 @@ def test_request_key_depends_on_submission() -> None:
 def test_request_rejects_malformed_model_id(make_request: Make, model_id: str) -> None:
     with pytest.raises(ValidationError, match="model_id"):
         make_request(model_id=model_id)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a--b/c", "a/b--c", "a/b..c", "a/b.git", "a/b.", "a-/b", "a/-b", "a/b\n", "b/" + "c" * 97, "a/b/c", "a/", ""],
+)
+def test_hub_id_is_refused_if_huggingface_hub_refuses_it(name: str) -> None:
+    with pytest.raises(HFValidationError):
+        validate_repo_id(name)
+    assert not is_hub_id(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b", "A-b_c.d/E-f_g.h", "a/b_", "0/1", "a/b.gi", "a.git/b", "a/" + "b" * 96, "a/b-.c", "a/b.-c"]
+)
+def test_hub_id_is_accepted_if_huggingface_hub_accepts_it(name: str) -> None:
+    validate_repo_id(name)
+    assert is_hub_id(name) and all(is_hub_owner(part) for part in name.split("/"))
+
+
+def test_stored_record_with_a_name_that_is_refused_now_can_be_read(make_request: Make) -> None:
+    request = make_request(model_id="a--b/c..d")
+    assert type(request).from_json(request.to_bytes()) == request
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,22 @@
+"""Decide whether a text may be a name on the Hub: of an owner, or of a model, dataset, Space or bucket.
+
+The Hub refuses "--" and ".." in a name, and ".git" and ".ipynb" at its end, and so does huggingface_hub, before it asks the
+Hub. Each name that somebody types is checked here first. The patterns of records are wider (`base.py`), so that everything
+that is stored can be read.
+"""
+
+import re
+
+_NAME = r"(?![A-Za-z0-9._-]*(?:--|\.\.))[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
+_OWNER = re.compile(_NAME)
+_ID = re.compile(rf"{_NAME}/{_NAME}(?<!\.git)(?<!\.ipynb)")
+
+
+def is_hub_owner(text: str) -> bool:
+    """Return whether a text may be the name of a user or an organisation."""
+    return _OWNER.fullmatch(text) is not None
+
+
+def is_hub_id(text: str) -> bool:
+    """Return whether a text may be the ID of a repository or a bucket, OWNER/NAME."""
+    return _ID.fullmatch(text) is not None
