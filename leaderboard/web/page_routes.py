@@ -30,11 +30,11 @@ from submissions.store.base import blob_id
 
 CACHED_PAGES = 64  # addresses whose HTML is kept
 MAX_VALUE_LENGTH = 1000  # characters of a parameter; the rest is ignored
-# What gradio_client, plain HTTP calls, MCP clients and signing in need. Gradio has many more: uploads, a proxy, files of the
-# server.
+# What gradio_client, plain HTTP calls and MCP clients need. Gradio has many more: uploads, a proxy, files of the server, and
+# without sign-in a /logout that leads to whichever host the request names. The routes of sign-in come before these.
 GRADIO_PATHS = re.compile(
     r"/config|/gradio_api/(info|openapi\.json|app_id|startup-events|heartbeat/\w+|queue/(join|data)"
-    r"|call/(v2/)?\w+|call/\w+/\w+|reset|cancel|mcp)/?|/(login/(huggingface|callback)|logout)"
+    r"|call/(v2/)?\w+|call/\w+/\w+|reset|cancel|mcp)/?"
 )
 # Parameters that named the page when all pages had one address (/?model=OWNER/NAME). On a Space's own page they still do.
 OLD_PARAMS = {"model": model.FOLDER, "request": queue.FOLDER}

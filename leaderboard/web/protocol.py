@@ -96,6 +96,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._received = 0  # bytes that were received while a head is awaited
+        self._head_bytes = 0  # of the names and values that the parser has found in the head
         self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -122,7 +123,31 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._head_bytes = 0
         self._start_timer()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(name, value)
+        super().on_header(name, value)
+
+    def _count(self, *parts: bytes) -> None:
+        """Add parts of the head. Raises ValueError if it is too large, which ends the parsing of the request."""
+        self._head_bytes += sum(map(len, parts))
+        if (
+            self._head_bytes > MAX_HEAD
+        ):  # a head that arrives at once is complete before `data_received` could refuse it
+            raise ValueError("the head of a request is too large")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request that could not be parsed, and one whose head is too large."""
+        if self._head_bytes <= MAX_HEAD:
+            return super().send_400_response(msg)
+        self.transport.write(TOO_LARGE)
+        self.transport.close()
 
     def on_headers_complete(self) -> None:
         self._stop_timer()

@@ -707,6 +707,17 @@ def answer_to(server: tuple[str, int], *pieces: bytes) -> bytes:
         return received
 
 
+@pytest.mark.parametrize(("size", "is_allowed"), [(65_000, True), (66_000, False), (100_000, False)])
+@pytest.mark.parametrize(
+    "head", ["GET /?{} HTTP/1.1\r\n", "GET / HTTP/1.1\r\nX: {}\r\n", "GET / HTTP/1.1\r\n{}: y\r\n"]
+)
+def test_request_head_that_arrives_at_once_is_bounded(
+    bounded: tuple[str, int], head: str, size: int, is_allowed: bool
+) -> None:
+    answer = answer_to(bounded, f"{head.format('x' * size)}Host: x\r\nConnection: close\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 200 " if is_allowed else b"HTTP/1.1 431 ")
+
+
 def test_request_head_is_bounded(bounded: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the limits, the server accepts 40 to 80 MB of headers and waits for a head that never ends."""
     first = b"GET / HTTP/1.1\r\nHost: x\r\n"
@@ -934,3 +945,9 @@ def test_oauth_tokens_of_other_sites_are_rejected(monkeypatch: pytest.MonkeyPatc
     assert asked == ["hf_jwt"]
     known = visitors.submitter_of_token("hf_own")
     assert known and known.name == "kim"
+
+
+def test_logout_without_sign_in_redirects_nowhere(reader: httpx.Client) -> None:
+    for path in ("/logout", "/login/huggingface", "/login/callback"):
+        answer = reader.get(path, headers={"Host": "evil.example"})
+        assert answer.status_code == 404 and "location" not in answer.headers
