@@ -180,12 +180,16 @@ class LiveBoard:
         if key in self._published_files:
             return self._published_files[key].read_bytes()
         view = self.view()
+        if key not in view.paths:  # published since the last request, which may be long ago
+            view = self.fresh_view()
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
 
     def statement(self, key: str) -> bytes | None:
         """Return the signed statement of a result, or None if there is none."""
-        view = self.view()
         path = EvalResult.statement_path_of(key)
+        view = self.view()
+        if path not in view.snapshot.files:
+            view = self.fresh_view()
         return self._store.read(path, view.snapshot.head) if path in view.snapshot.files else None
 
     def public_answers(self, key: str) -> PublicAnswers:

@@ -251,6 +251,17 @@ def test_fresh_view_shows_latest_commit(store: Store, make_request: Make, monkey
         assert result.request_key in board.fresh_view().paths
 
 
+def test_result_published_since_the_last_request_is_found(
+    store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = LiveBoard(store)
+    board.refresh()
+    result = published(store, make_request())
+    monkeypatch.setattr("leaderboard.data.live_board.HEAD_POLL_S", 0.0)  # as after a quiet time
+    assert board.result_json(result.request_key) is not None
+    assert board.result_json("0" * 32) is None
+
+
 def test_unattended_since_is_set_when_no_worker_appears(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
