@@ -287,7 +287,7 @@ def moves(
     """Return the results whose score or rank has changed, those that fell most first.
 
     `rows` are results, each with its headline before the erratum in percent. Ranks are counted among them. Humans, baselines,
-    retired results and results of another decoding have none.
+    retired results, and results on another set or of another decoding have none.
     """
     compared = [(row, before, row.score) for row, before in rows if row.score is not None]
     ranked_keys: set[str] = set()
@@ -295,7 +295,8 @@ def moves(
     scores_after: list[float] = []
     for row, before, after in compared:
         is_ranked_decoding = benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
-        if row.role == "model" and is_ranked_decoding and not is_key_retired(row.key):
+        is_ranked_set = row.split == benchmark.card.split  # not the sample set
+        if row.role == "model" and is_ranked_set and is_ranked_decoding and not is_key_retired(row.key):
             ranked_keys.add(row.key)
             scores_before.append(before)
             scores_after.append(after)

@@ -17,13 +17,15 @@ from evaluator.core.errors import DataError
 from evaluator.datasets.corrections import Correction
 from evaluator.datasets.source import Source
 from evaluator.errata.records import add_erratum, read_corrections
+from evaluator.errata.rescore import moves
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.support.engines import LetterEngine, use_engine
+from scripts.support.records import request_numbered, result_of
 from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings
 from submissions.records.errata import Erratum
-from submissions.records.index_rows import BoardRow
+from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import board_reader
@@ -327,3 +329,14 @@ def test_corrected_item_asks_the_same(name: str) -> None:
             except ValueError:
                 continue
             assert benchmark.prompts(corrected) == benchmark.prompts(item)
+
+
+def test_moved_results_have_ranks_on_the_ranked_set_only() -> None:
+    benchmark = BENCHMARKS[NAME]
+    result = result_of(request_numbered(1, benchmark=NAME))
+    sample = board_row(result, "results/x.json", "0" * 40)
+    ranked = replace(sample, split=benchmark.card.split)
+    (on_sample,) = moves(benchmark, [(sample, 10.0)], lambda _: False)
+    (on_test,) = moves(benchmark, [(ranked, 10.0)], lambda _: False)
+    assert (on_sample.before, on_sample.after, on_sample.rank_before, on_sample.rank_after) == (10.0, 50.0, None, None)
+    assert (on_test.rank_before, on_test.rank_after) == (1, 1)
