@@ -72,7 +72,7 @@ def test_commands_report_bad_input_in_one_line(
     ("args", "message"),
     [
         (["ko-fresh", "reveal", "2026Q1", "--dataset", "a--b/c", "--out", "o"], "'a--b/c' is not OWNER/NAME"),
-        (["run", "--model", "a/b", "--benchmark", "ko-vqa", "--out", "hf://datasets/a/b"], "must name a folder"),
+        (["run", "--model", "a/b", "--benchmark", "ko-vqa", "--out", "hf://datasets/a/b"], "must be on this machine"),
     ],
 )
 def test_option_with_a_wrong_name_is_refused(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
