@@ -39,16 +39,20 @@ class _Context:
     """A submission and the state of the store that it is checked against."""
 
     submission: Submission
+    benchmarks: tuple[str, ...]  # those of the submission that exist, or all if it chooses none
     submitter: Submitter | None
     snapshot: Snapshot
     rows: Sequence[QueueRow]
     quota: Quota | None  # None if the submitter is not signed in
 
     def is_approved(self, model_id: str, revision: str) -> bool:
+        """Return whether the operator allows the Python files of this commit to run."""
         return CodeApproval.path_of(model_id, revision) in self.snapshot.files
 
 
 class SubmissionService:
+    """Checks and queues submissions. A board, or a command, has one."""
+
     def __init__(self, queue: Queue, settings: Settings, registry: Registry) -> None:
         self._queue = queue
         self._settings = settings
@@ -57,7 +61,10 @@ class SubmissionService:
         self._kept = KeptReports()
 
     def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
-        """Run every check, for all benchmarks if none is chosen. Raises StoreError if the store is unavailable."""
+        """Run every check, for all benchmarks if none is chosen. Names of unknown benchmarks are left out.
+
+        Raises StoreError if the store is unavailable.
+        """
         return self._report(self._context(submission, submitter))
 
     def submit(self, submission: Submission, submitter: Submitter) -> tuple[list[Outcome], Report | None]:
@@ -73,15 +80,14 @@ class SubmissionService:
         except StoreError as error:
             log.warning("%s", error)
             return [Outcome("store_unavailable")], None
+        if refusals := report.refusals():  # of the model itself
+            return [Outcome("refused", refusals=tuple(refusals))], report
         try:
             tried = self._enqueue(report, context)
         except StoreError as error:
             log.warning("%s", error)
             tried = {name: Outcome("store_unavailable", name) for name in report.requests}
-        if refusals := report.refusals():  # of the model itself, so that nothing was queued
-            return [Outcome("refused", refusals=tuple(refusals))], report
-        chosen = context.submission.benchmarks
-        return [tried.get(name) or _refused(name, report.refusals(name)) for name in chosen], report
+        return [tried.get(name) or _refused(name, report.refusals(name)) for name in context.benchmarks], report
 
     def _context(self, submission: Submission, submitter: Submitter | None) -> _Context:
         snapshot = self._queue.store.snapshot()
@@ -95,9 +101,9 @@ class SubmissionService:
                 owner_mark=self._pseudonyms.owner_mark,
                 guessable=frozenset(name for name, info in self._registry.benchmarks.items() if info.can_be_guessed),
             )
-        known = tuple(name for name in dict.fromkeys(submission.benchmarks) if name in self._registry.benchmarks)
-        submission = replace(submission, benchmarks=known)
-        return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
+        chosen = dict.fromkeys(submission.benchmarks or self._registry.benchmarks)
+        known = tuple(name for name in chosen if name in self._registry.benchmarks)
+        return _Context(submission, known, submitter, snapshot, self._queue.rows(snapshot), quota)
 
     def _report(self, context: _Context) -> Report:
         """Run the checks of the model, of its options and of each benchmark. Build a request for each that passed all."""
@@ -122,15 +128,18 @@ class SubmissionService:
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
         shared = [*option_checks(facts, submission.precision, submission.thinking, memory), opt_out]
         report = replace(report, checks=(*report.checks, *shared))
+        # A check gives nobody a pseudonym. Without one, nothing was submitted that counts for the quota.
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
+        is_model_accepted = not report.refusals()
+        are_options_accepted = not any(check.refusal for check in shared)
         requests: dict[str, EvalRequest] = {}
-        for benchmark in submission.benchmarks or self._registry.benchmarks:
+        for benchmark in context.benchmarks:
             own = list(benchmark_checks(facts, benchmark, self._registry))
             # Duplicates and the quota are reported of a refused model too, if its options allow to build a request.
-            if not any(check.refusal for check in (*shared, *own)):
+            if are_options_accepted and not any(check.refusal for check in own):
                 request = self._request(facts, benchmark, context, pseudonym or "")
                 own += request_checks(request, context.snapshot, context.rows, context.quota)
-                if not report.refusals() and not any(check.refusal for check in own):
+                if is_model_accepted and not any(check.refusal for check in own):
                     requests[benchmark] = request
             report = replace(report, checks=(*report.checks, *own))
         return replace(report, requests=requests)

@@ -233,6 +233,7 @@ def test_check_reports_everything_and_queues_nothing(queue: Queue, settings: Set
     image_benchmarks = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == "image"]
     assert [c.benchmark for c in report.checks if c.refusal] == image_benchmarks
     assert not can_be_submitted(service.check(Submission.parse("tiny/extractive", ["ko-vqa"])))
+    assert not service.check(Submission.parse("tiny/extractive", ["korquad-2.0"])).requests, "no such benchmark"
     assert queue.rows() == []
 
 
