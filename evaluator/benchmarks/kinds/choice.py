@@ -253,7 +253,7 @@ class Choice(Benchmark):
         strict_matches = 0
         prediction = ""
         for rotation, answer in zip(rotations, answers, strict=True):
-            chosen = asserted_letter(answer.text, rotation.choices)
+            chosen = asserted_letter(answer.text, rotation.choices, item.question)
             published_matches += self.published_match(rotation.gold, answer.text)
             strict_matches += chosen == rotation.gold
             prediction += chosen or UNCLEAR

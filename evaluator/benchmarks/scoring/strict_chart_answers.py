@@ -8,7 +8,6 @@ the answer or only bounds it is wrong.
 """
 
 import re
-from collections.abc import Sequence
 
 from evaluator.benchmarks.scoring.chart_answers import (
     ANY_CHARACTER,
@@ -74,7 +73,7 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     if not response:
         return False
     if question_type in CHOICES:
-        return _same_letters(answer, response, choices_in_question(question))
+        return _same_letters(answer, response, question)
     is_yes = _polarity(answer)
     if is_yes is not None:
         return _polarity(_after_marker(response)) is is_yes
@@ -91,12 +90,12 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     return any(_passage_matches(question_type, question, answer, passage) for passage in passages)
 
 
-def _same_letters(answer: str, response: str, choices: Sequence[str]) -> bool:
+def _same_letters(answer: str, response: str, question: str) -> bool:
     """Return whether a response asserts the letters of an answer, or has the text of the choice if it is only one."""
     wanted = {letter for letter in answer.upper() if letter in "ABCD"}
-    if given := asserted_letters(response):
+    if given := asserted_letters(response, question):
         return given == wanted
-    return len(wanted) == 1 and asserted_letter(response, choices) in wanted
+    return len(wanted) == 1 and asserted_letter(response, choices_in_question(question), question) in wanted
 
 
 def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
