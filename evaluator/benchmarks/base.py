@@ -117,6 +117,8 @@ class Benchmark:
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score`: its id, its gold answer and what else the scorer needs.
 
+        A row of the documented schema must have the same scores as in an evaluation. `complete` gets all items of the file.
+
         Raises ValueError if a field is missing or invalid.
         """
         question = row.get("question", "")
@@ -125,6 +127,10 @@ class Benchmark:
         answer = nonempty_text(row, "answer")
         check_surrogates("answer", answer)
         return Item(nonempty_text(row, "id"), question, answer, extra=self.scoring_inputs(row))
+
+    def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
+        """Return in what the scores of `python -m evaluator score` may differ from those of an evaluation, or None."""
+        return None
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """Return the rows of the test set as its makers publish it.
@@ -182,7 +188,12 @@ class Benchmark:
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return the score of each item. The answers of an item are in the order of its prompts."""
-        return [self.score_item(item, item_answers) for item, item_answers in zip(items, answers, strict=True)]
+        scores = [self.score_item(item, item_answers) for item, item_answers in zip(items, answers, strict=True)]
+        return self.compared(items, scores)
+
+    def compared(self, items: Sequence[Item], scores: Sequence[Score]) -> list[Score]:
+        """Return the scores with the metrics that compare items of the set with each other. Most benchmarks have none."""
+        return list(scores)
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         """Return the score of one item. By default it has one answer, which `score_text` judges."""

@@ -129,6 +129,11 @@ class InfoChartQA(Benchmark):
             crops=tuple(_box(box, item.images[0]) for box in row.get(BOXES) or ()),
         )
 
+    def item_to_score(self, row: Row) -> Item:
+        """Build an item for `python -m evaluator score`. Its question, if it has one, contains the options."""
+        item = super().item_to_score(row)
+        return replace(item, question=build_question(row)) if item.question else item
+
     def buckets(self, row: Row) -> dict[str, str]:
         """Return the subset, and the form of the answer, which follows from the type of the question."""
         subset = text_in(row, "subset")

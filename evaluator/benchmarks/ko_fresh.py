@@ -13,12 +13,19 @@ which are wrong now, and `held_back`, the answers for other numbers that were ne
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from evaluator.benchmarks.base import Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, Metric
 from evaluator.benchmarks.rows import Row, images_in, text_in
-from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.choices import (
+    LETTERS,
+    choice_order,
+    choices_in,
+    computed_letters_note,
+    with_order_key,
+)
 from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.readings import (
@@ -232,7 +239,6 @@ class KoFresh(Benchmark):
         """Build an item. All questions about a figure, its twin and their degraded copies are one cluster."""
         choices = choices_in(row) if row.get("choices") else ()
         buckets = {axis.name: text_in(row, axis.name) for axis in self.card.axes}
-        extra = {name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)}
         return Item(
             id=text_in(row, "id"),
             question="" if choices else text_in(row, "question"),
@@ -241,8 +247,32 @@ class KoFresh(Benchmark):
             choices=choices,
             buckets=buckets,
             cluster=text_in(row, "pair").partition("-")[0],
-            extra=extra,
+            extra=self.scoring_inputs(row),
         )
+
+    def scoring_inputs(self, row: Row) -> dict[str, Any]:
+        """Return the published answers of a figure whose numbers are changed, and as many that were never published."""
+        return {name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)}
+
+    def item_to_score(self, row: Row) -> Item:
+        """Build an item for `python -m evaluator score`.
+
+        The answer of an item with choices is the text of the true description, or the letter that was right when another
+        program asked it.
+        """
+        item = super().item_to_score(row)
+        buckets = {axis.name: text_in(row, axis.name) for axis in self.card.axes if row.get(axis.name) is not None}
+        item = replace(item, buckets=buckets)
+        if not row.get("choices") or item.answer in tuple(LETTERS):
+            return item
+        choices = choices_in(row)
+        if item.answer != choices[0]:
+            raise ValueError("'answer' must be the first of 'choices', or the letter that was right when it was asked")
+        return replace(item, question="", choices=choices)
+
+    def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
+        """Return that letters are computed, if some are."""
+        return computed_letters_note(list(items))
 
     def prompts(self, item: Item) -> list[Prompt]:
         """Return the prompt of a question, or of a choice among four descriptions."""
@@ -252,9 +282,8 @@ class KoFresh(Benchmark):
         lines = "\n".join(f"{letter}. {item.choices[index]}" for letter, index in by_letter)
         return [Prompt(item.id, fill(DESCRIPTION, choices=lines), item.images)]
 
-    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
-        """Return the score of each item. Degraded copies also have what was lost against the clean picture."""
-        scores = super().score(items, answers)
+    def compared(self, items: Sequence[Item], scores: Sequence[Score]) -> list[Score]:
+        """Return the scores, those of degraded copies with what was lost against the clean picture."""
         em_by_id = {score.id: score.values["em"] for score in scores}
         return [_with_loss(score, _version(item), em_by_id) for item, score in zip(items, scores, strict=True)]
 
@@ -329,7 +358,7 @@ def _with_loss(score: Score, version: str, em_by_id: Mapping[str, float]) -> Sco
 def gold_answer(item: Item) -> str:
     """Return the letter of the true description if the item has choices, else its answer.
 
-    Items for `python -m evaluator score` have no choices; their answer is already the letter.
+    An item that another program asked has no choices; its answer is already the letter.
     """
     return LETTERS[_order(item).index(0)] if item.choices else item.answer
 
@@ -340,7 +369,7 @@ def _order(item: Item) -> list[int]:
 
 
 def _version(item: Item) -> str:
-    """Return the version of an item's picture. Items for `python -m evaluator score` have none, which counts as clean."""
+    """Return the version of an item's picture. An item for `python -m evaluator score` may have none, which counts as clean."""
     return item.buckets.get("version", "clean")
 
 

@@ -69,9 +69,9 @@ def text_in(row: Row, column: str) -> str:
 
 
 def nonempty_text(row: Row, column: str) -> str:
-    """Return the text of a column. Raises ValueError if it is missing, not text or empty."""
+    """Return the text of a column. Raises ValueError if it is missing, not text or blank."""
     value = row.get(column)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         raise ValueError(f"'{column}' must be text that is not empty")
     return value
 

@@ -8,7 +8,7 @@ scores. Only the first MAX_ANSWER characters of an answer count.
 import json
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -18,6 +18,7 @@ import orjson
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.rows import nonempty_text
+from evaluator.benchmarks.source_files import composed
 from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, zero_if_unanswered
 from evaluator.core.errors import DataError
 
@@ -27,7 +28,13 @@ CHUNK_LENGTH = 1_000_000  # characters
 
 
 def score_files(
-    benchmark: str, items_file: Path, answers_file: Path, per_item: Path | None, *, raw: bool = False
+    benchmark: str,
+    items_file: Path,
+    answers_file: Path,
+    per_item: Path | None,
+    *,
+    raw: bool = False,
+    note: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Score the answers and return `{"benchmark", "n", "metrics", "answers"}`.
 
@@ -39,6 +46,7 @@ def score_files(
         answers_file: with the model's answers
         per_item: file to write the scores of each item to, from 0 to 1, or None
         raw: whether the answers contain the model's reasoning, which is removed before scoring
+        note: is called with a line if the scores may differ from those of an evaluation
 
     Raises DataError, naming file and line, if the input is invalid.
     """
@@ -46,6 +54,7 @@ def score_files(
         raise DataError(f"--per-item {per_item}: this is an input file; choose another one")
     bench = BENCHMARKS[benchmark]
     items = _items(bench, items_file)
+    missing: set[str] = set()
     scores: dict[str, Score] = {}
     answers = _answers(answers_file, items)
     if raw:
@@ -53,16 +62,25 @@ def score_files(
     for chunk in _chunks(answers):
         answered_items = [items[answer.id] for answer in chunk]
         for score, answer in zip(bench.score_flat(answered_items, chunk), chunk, strict=True):
-            scores[score.id] = zero_if_unanswered(score, [answer])
+            scores[score.id] = score
+            if zero_if_unanswered(score, [answer]) is not score:
+                missing.add(score.id)
     if not scores:
         raise DataError(f"{answers_file}: has no answers")
     unanswered = [item for item_id, item in items.items() if item_id not in scores]
     empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
     scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
-    ordered = [scores[item_id] for item_id in items]
+    ordered = bench.compared(list(items.values()), [scores[item_id] for item_id in items])
+    ordered = [_zero(score) if score.id in missing else score for score in ordered]
+    if difference := bench.unlike_evaluation(list(items.values())):
+        note(f"{benchmark}: {difference}")
     if per_item:
         _write(per_item, ordered)
     return _summary(bench, ordered)
+
+
+def _zero(score: Score) -> Score:
+    return replace(score, values=dict.fromkeys(score.values, 0.0))
 
 
 def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
@@ -89,7 +107,7 @@ def _items(bench: Benchmark, file: Path) -> dict[str, Item]:
         items[item.id] = item
     if not items:
         raise DataError(f"{file}: has no items")
-    return items
+    return {item.id: item for item in bench.complete(list(items.values()))}
 
 
 def _chunks(answers: Iterator[Answer]) -> Iterator[list[Answer]]:
@@ -115,7 +133,7 @@ def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
         except ValueError as error:
             raise DataError(f"{location}: {error}") from None
         if item_id not in items:
-            raise DataError(f"{location}: the id {item_id!r} is not among the items")
+            raise DataError(f"{location}: {_unknown_id(item_id, items)}")
         if item_id in answered:
             raise DataError(f"{location}: the id {item_id!r} is answered twice")
         answered.add(item_id)
@@ -123,6 +141,13 @@ def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
         if not isinstance(text, str):
             raise DataError(f"{location}: 'text' must be text, not {json.dumps(text)[:50]}")
         yield cleaned(Answer(item_id, text, "ok" if text.strip() else "empty", seconds=0.0))
+
+
+def _unknown_id(item_id: str, items: dict[str, Item]) -> str:
+    """Return why an answer's id is unknown. Two ids may look the same, with Hangul in syllables or in its letters."""
+    if composed(item_id) in map(composed, items):
+        return f"the id {item_id!r} is among the items in another Unicode form only (composed or decomposed letters)"
+    return f"the id {item_id!r} is not among the items"
 
 
 def _without_reasoning(answer: Answer) -> Answer:
@@ -156,6 +181,10 @@ def _json_object(line: bytes, location: str) -> dict[str, Any]:
         row = _decode_json(line, location)
     if not isinstance(row, dict):
         raise DataError(f"{location}: not a JSON object")
+    for key in row:
+        # Both decoders keep the last of several values in silence. In a value, the quotation marks of a key are escaped.
+        if line.count(f'"{key}"'.encode(errors="surrogatepass")) > 1:
+            _decode_json(line, location)
     return row
 
 
@@ -173,7 +202,16 @@ def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is not valid JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_reject_constant)
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object with its pairs. Raises ValueError if it has a key twice."""
+    counts = Counter(key for key, _ in pairs)
+    for key, count in counts.items():
+        if count > 1:
+            raise ValueError(f"the key {key!r} appears twice in an object")
+    return dict(pairs)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_of, parse_constant=_reject_constant)
 
 
 def _write(file: Path, scores: list[Score]) -> None:

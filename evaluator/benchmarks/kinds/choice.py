@@ -21,7 +21,14 @@ from evaluator.benchmarks.base import QUESTION, Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
 from evaluator.benchmarks.rows import Row, text_in
-from evaluator.benchmarks.scoring.choices import LETTERS, MAKERS_ORDER, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.choices import (
+    LETTERS,
+    MAKERS_ORDER,
+    choice_order,
+    choices_in,
+    computed_letters_note,
+    with_order_key,
+)
 from evaluator.benchmarks.scoring.letters import asserted_letter, choices_in_question
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
@@ -176,11 +183,7 @@ class Choice(Benchmark):
         choices = choices_in(row)
         if row.get("answer") is None:
             return replace(item, choices=choices)
-        right = choices.index(item.answer)
-        order = list(range(1, len(choices)))
-        order.insert(right, 0)
-        right_first = (choices[right], *choices[:right], *choices[right + 1 :])
-        return replace(item, choices=right_first, extra={**item.extra, MAKERS_ORDER: tuple(order)})
+        return _in_makers_order(item, choices, choices.index(item.answer))
 
     def reference(self, row: Row, inputs: Mapping[str, Any]) -> str:
         """Return the text of the right choice."""
@@ -190,10 +193,26 @@ class Choice(Benchmark):
         return choices[_index_of_letter(text_in(row, "answer"))]
 
     def item_to_score(self, row: Row) -> Item:
-        """Build an item for `python -m evaluator score`, whose answer is the right letter. Raises ValueError if it is not."""
+        """Build an item for `python -m evaluator score`, whose answer is the letter that was right when it was asked.
+
+        Its choices, if the row has them, are in the order of their letters. A row without a letter has the letters that an
+        evaluation of the same set gives it, unless an evaluation asks it in several orders. Raises ValueError if the row is
+        invalid.
+        """
+        if row.get("answer") is None and row.get("choices") and not self.rotates:
+            choices = choices_in(row)
+            return replace(super().item_to_score({**row, "answer": choices[0]}), choices=choices)
+        if row.get("answer") is None:
+            raise ValueError("'answer' must be the letter that was right when the item was asked")
         item = super().item_to_score(row)
-        _index_of_letter(item.answer)
-        return item
+        right = _index_of_letter(item.answer)
+        return _in_makers_order(item, choices_in(row), right) if row.get("choices") else item
+
+    def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
+        """Return in what the scores differ from an evaluation's: the number of orders, or computed letters."""
+        if self.rotates:
+            return f"an evaluation asks each item in {len(LETTERS)} orders of its choices; here each is scored in one"
+        return computed_letters_note(list(items))
 
     def corrected_item(self, item: Item, answer: str) -> Item:
         """Return an item with another right choice, given as its text. Each choice stays at its letter."""
@@ -283,14 +302,22 @@ class Choice(Benchmark):
     def _rotations(self, item: Item) -> list[Rotation]:
         """Return the rotations in which an item is asked.
 
-        An item for `python -m evaluator score` has no choices: another program asked it once, and its answer is the letter
-        that was right then. Its choices are read from its question, if they are in it.
+        An item for `python -m evaluator score` may have no choices: another program asked it once, and its answer is the
+        letter that was right then. Its choices are read from its question, if they are in it.
         """
         if not item.choices:
             return [Rotation(item.answer.upper(), choices_in_question(item.question))]
         count = len(LETTERS) if self.rotates else 1
         orders = [choice_order(item, rotation) for rotation in range(count)]
         return [Rotation.in_order(item.choices, order) for order in orders]
+
+
+def _in_makers_order(item: Item, choices: Sequence[str], right: int) -> Item:
+    """Return an item with its choices, of which one is right, so that they keep their letters."""
+    order = list(range(1, len(choices)))
+    order.insert(right, 0)
+    right_first = (choices[right], *choices[:right], *choices[right + 1 :])
+    return replace(item, choices=right_first, extra={**item.extra, MAKERS_ORDER: tuple(order)})
 
 
 def _index_of_letter(letter: str) -> int:

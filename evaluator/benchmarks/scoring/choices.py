@@ -35,6 +35,13 @@ def with_order_key(items: list[Item]) -> list[Item]:
     return [replace(item, extra={**item.extra, ORDER_KEY: key}) for item in items]
 
 
+def computed_letters_note(items: list[Item]) -> str | None:
+    """Return a note for `python -m evaluator score` if the letters of some choices are computed, or None."""
+    if any(item.choices and MAKERS_ORDER not in item.extra for item in items):
+        return "the letters of choices are those of an evaluation of exactly these items in this order"
+    return None
+
+
 def choice_order(item: Item, rotation: int) -> list[int]:
     """Return the index of the choice at each letter, rotated by `rotation` places.
 

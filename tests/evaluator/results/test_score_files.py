@@ -1,13 +1,19 @@
 """Test `python -m evaluator score` as other programs call it."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app import main
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
+from evaluator.core.data_types import Answer, Item
 from scripts.support.serving import python
+from submissions.config.paths import SAMPLES
 
 
 def write(path: Path, rows: list[Any]) -> None:
@@ -74,6 +80,65 @@ def test_score_each_benchmark(
     assert 100 * sum(row["em"] for row in per_item) / 2 == metrics["em"]
 
 
+WAYS_TO_ANSWER: dict[str, Callable[[Benchmark, Item, int], str]] = {
+    "nothing right": lambda benchmark, item, number: "체육관",
+    "gold": lambda benchmark, item, number: benchmark.gold_output(item) or "B",
+    "gold of every third": lambda benchmark, item, number: "B" if number % 3 else benchmark.gold_output(item) or "B",
+    "a choice": lambda benchmark, item, number: item.choices[number % 4] if item.choices else "B",
+}
+
+
+def _samples(benchmark: Benchmark) -> list[tuple[Item, str, dict[str, Any]]]:
+    """Return the samples with each prompt's id and its row for `score`. An item of several prompts has a letter for each."""
+    items = benchmark.load(SAMPLES / benchmark.name)
+    lines = (SAMPLES / benchmark.name / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    samples = []
+    for item, line in zip(items, lines, strict=True):
+        prompts = benchmark.prompts(item)
+        for prompt in prompts:
+            row = json.loads(line)
+            if len(prompts) > 1:
+                texts = dict(re.findall(r"^([A-D])\. (.+)$", prompt.text, re.MULTILINE))
+                (right,) = (letter for letter, text in texts.items() if text == item.choices[0])
+                row |= {"id": prompt.id, "choices": list(texts.values()), "answer": right}
+            samples.append((item, prompt.id, row))
+    return samples
+
+
+@pytest.mark.parametrize("way", WAYS_TO_ANSWER)
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_score_of_samples_is_that_of_evaluation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, way: str
+) -> None:
+    benchmark = BENCHMARKS[name]
+    samples = _samples(benchmark)
+    texts = [WAYS_TO_ANSWER[way](benchmark, item, number) for number, (item, _, _) in enumerate(samples)]
+    by_item: dict[str, list[Answer]] = {}
+    for (item, prompt_id, _), text in zip(samples, texts, strict=True):
+        by_item.setdefault(item.id, []).append(Answer(prompt_id, text, "ok", 0.0))
+    items = benchmark.load(SAMPLES / name)
+    expected = benchmark.aggregate(benchmark.score(items, [by_item[item.id] for item in items]))
+    answers = [{"id": prompt_id, "text": text} for (_, prompt_id, _), text in zip(samples, texts, strict=True)]
+    assert score(tmp_path, name, [row for _, _, row in samples], answers) == 0
+    captured = capsys.readouterr()
+    needs_rotations = {"consistency"} if len(samples) > len(items) else set()
+    metrics = {key: round(100 * value, 4) for key, value in expected.items() if key not in needs_rotations}
+    assert json.loads(captured.out)["metrics"] == pytest.approx(metrics)
+    assert bool(captured.err) is (benchmark.unlike_evaluation(items) is not None)
+
+
+def test_score_refuses_row_without_letter_that_is_asked_in_several_orders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"id": "1", "choices": ["가", "나", "다", "라"]}
+    assert score(tmp_path, "ko-vdc", [row], [{"id": "1", "text": "A"}]) == 2
+    assert "the letter that was right when the item was asked" in capsys.readouterr().err
+    assert score(tmp_path, "ko-vdc", [{**row, "answer": "A"}], [{"id": "1", "text": "가"}]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["metrics"]["em_strict"] == 100.0
+    assert "4 orders" in captured.err
+
+
 ZERO = {"ok": 0, "empty": 0, "refused": 0, "truncated": 0, "infra_error": 0}
 ITEM = {"id": "1", "answer": "15개"}
 ANSWER = {"id": "1", "text": "15개"}
@@ -94,6 +159,14 @@ def test_score_counts_missing_answer_as_empty(tmp_path: Path, capsys: pytest.Cap
         ([ITEM], [{"id": "1", "text": None}], "line 1: 'text' must be text"),
         ([ITEM], [{"id": "1", "text": 15}], "line 1: 'text' must be text"),
         ([ITEM], [{"id": "1"}], "line 1: 'text' must be text"),
+        ([ITEM], ['{"id": "1", "text": "3개", "text": "15개"}'], "line 1: invalid JSON: the key 'text' appears twice"),
+        (
+            ['{"id": "1", "answer": "3개", "answer": "15개"}'],
+            [],
+            "line 1: invalid JSON: the key 'answer' appears twice",
+        ),
+        ([{"id": "가", "answer": "3명"}], [{"id": "\u1100\u1161", "text": "3명"}], "in another Unicode form only"),
+        ([{"id": "1", "answer": "  "}], [], "items.jsonl, line 1: 'answer' must be text that is not empty"),
         ([ITEM], [{"id": 1, "text": "x"}], "line 1: 'id' must be text"),
         ([ITEM], ['{"id": "1", "text": NaN}'], "line 1: invalid JSON: NaN"),
         ([ITEM], ["{"], "line 1: invalid JSON"),
