@@ -182,7 +182,8 @@ _CANDIDATE_AFTER = re.compile(
         )
         \s*
     )+
-    [(\[*\"']* [A-D] (?![A-Za-z가-힣]) (?!{_CLOSING_MARKS}\s*중)      # but not A, B 중
+    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D] (?![A-Za-z가-힣])         # but not an article: B, a decline
+    (?!{_CLOSING_MARKS}\s*중)                                        # nor A, B 중
     | {_CLOSING_MARKS} \s* (?: (?:{_OR}) \s* )+ {_NEXT_LETTER}        # A 또는 B입니다: a particle may follow
     | \)\s*\([A-D]\)                                                  # (A) (B)
     | {_CLOSING_MARKS}
@@ -245,8 +246,9 @@ _DENIED_IN_CLAUSE = re.compile(
       | (?: 것처럼 | 듯이? | 것\ 같아 )\s?(?:보이|하)(?:지만|나|는데) # B가 맞는 것처럼 보이지만
     )
     | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
-      (?-i:[^A-D.\n,;]){{0,30}}?
-      (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is clearly wrong
+      (?: (?: \s (?: [a-z]+ly | an? | the ) ){{1,2}} \s               # B is clearly wrong, B is a wrong option
+        | [^A-D.\n,;]{{0,30}}? )                                      # up to any of these letters, in either case
+      (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is not
         | inaccurate | contradict | ruled\ out | eliminated )         # B is ruled out
     | \s (?: can | could | may | should | must | has\ to | to | will )
       \s be\s (?: safely\s )?
