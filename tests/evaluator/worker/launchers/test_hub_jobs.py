@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import SecretStr
 
 from evaluator.publication.hub_results import offer_result
 from evaluator.worker.launchers.base import Launch, LaunchError
@@ -113,8 +114,9 @@ def test_schedule_rejects_bad_input_in_one_line(
 def launcher(hub: Hub, settings: Settings, **limits: Any) -> tuple[HubJobLauncher, Launch]:
     """Return a launcher with these limits, and a job that it may start."""
     jobs = HubJobs(image=IMAGE, space="org/board", commit="c" * 40, max_price=limits.pop("max_price", 20))
-    on_hub = settings.model_copy(update={"jobs": jobs, "private_store": "hf://buckets/org/private"})
-    queue = Queue(open_store("hf://datasets/org/store", on_hub))
+    stores = {"store": STORES["HANNUN_STORE"], "private_store": STORES["HANNUN_PRIVATE_STORE"]}
+    on_hub = settings.model_copy(update={"jobs": jobs, "hub_token": SecretStr(TOKEN), **stores})
+    queue = Queue(open_store(on_hub.store, on_hub))
     options: dict[str, Any] = {"memory": None, "time_limit": timedelta(hours=24)} | limits
     return HubJobLauncher(on_hub, queue), Launch(request_numbered(1), "hannun-1", ("worker",), gpus=0, **options)
 
