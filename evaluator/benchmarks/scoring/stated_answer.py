@@ -68,7 +68,7 @@ TABLE_START, TABLE_END = "<table", "</table>"
 # Sources.
 _CITATION = re.compile(
     r"""
-    (?<=\S)[ \t]?(?: \[\^?\d{1,3}\]                   # 603천 명 [3], 603천 명[^1]
+    (?<=\S)[ \t]?(?: (\[\^?\d{1,3}\])                 # 603천 명 [3], 603천 명[^1]
                    | 【[^【】\n]{1,40}】 )            # 603천 명【4†source】
     | (?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]               # 603천 명¹⁾, but not km²)
     """,
@@ -83,17 +83,17 @@ _SOURCE = re.compile(
       (?: <?표 | 그림 | 도표 | 쪽 | 페이지 | p\. | pp\. | page | table | figure | fig\. )
       \s?\d[^()\[\]\n]*[)\]]
     | (?: ^ | (?<=[.!?。])[ \t] )                                         # a line "출처: 통계청", or after a sentence
-      [ \t]*[\[(*_\-–※•]*[ \t]*
+      [ \t]*+[\[(*_\-–※•]*+[ \t]*+
       (?: (?:자료|데이터)\s? )?(?: 출처 | source )\**\s*[:：][^\n]*$
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_FOOTNOTE = re.compile(r"^[ \t]*\[\^?\d{1,3}\][ \t]*:?[ \t]*\S[^\n]*$", re.MULTILINE)  # [1]: 통계청
+_FOOTNOTE = re.compile(r"^([ \t]*\[\^?\d{1,3}\][ \t]*:?[ \t]*)(\S[^\n]*)$", re.MULTILINE)  # [1]: 통계청
 
 # Explanations.
 _EXPLANATION = re.compile(
     r"""
-    ^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:\d[.)][ \t]*)?                          # **해설**: …, 2. 풀이 과정
+    ^[ \t]*+[*_#\-•\[(【<]*+[ \t]*+(?:\d[.)][ \t]*+)?                      # **해설**: …, 2. 풀이 과정
     (?: 설명 | 해설 | 보충\ ?설명 | 추가\ ?설명                            # 설명: …
       | 근거 | 이유 | 판단\ ?근거                                          # 근거: …
       | 풀이 | 풀이\ ?과정 | 계산 | 계산\ ?과정                            # 풀이 과정: …
@@ -105,10 +105,17 @@ _EXPLANATION = re.compile(
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+_WORKING = re.compile(r"(\d[^=\n]{0,200})=[^\d=\n]{0,3}(\d[\d,.]*)")  # 7,131 - 6,904 = 227
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# The words of a heading of an answer, in verbose patterns.
+_ANSWER_WORD = r"""
+    (?: (?:최종[ \t]?)? (?: 정답 | 답변 | 답 | 결론 | 결과 )              # 최종 답변, 결과
+      | (?:final[ ])? (?: answer | result ) | conclusion                  # Final answer
+    )
+"""
 _ANSWER_LINE = re.compile(
-    r"""
-    ^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:최종[ \t]?)?
-    (?: 정답 | 답변 | 답 | 결론 | (?:final\ )?answer | conclusion )        # **최종 답변**: …
+    rf"""
+    ^[ \t]*+[*_#\-•\[(【<]*+[ \t]*+{_ANSWER_WORD}                             # **최종 답변**: …
     [ \t]*[*_\])】>]*[ \t]*(?: [:：은는=] | is\b | $ )
     | ^[ \t]*
       (?: 따라서 | 그러므로 | 즉 | 결론적으로 | 결과적으로 | ∴             # 따라서 …
@@ -117,11 +124,45 @@ _ANSWER_LINE = re.compile(
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_ANSWER_HEADING = re.compile(
+_ANSWER_HEADING = re.compile(  # a line "**최종 답변:**" or "Answer"
+    rf"^[ \t]*[*_]*{_ANSWER_WORD}[*_]*[ \t]*:?[*_]*[ \t]*$",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+# The part of a line up to a bracket that is the answer and not a citation: "정답: ", "**정답:** ", "답은 ", "The answer is ".
+_BEFORE_ANSWER = re.compile(
+    rf"""
+    (?: [:：=→] | {_ANSWER_WORD} \s?(?:은|는)? | \b(?:is|are|was|were) )
+    [\s*_"'“‘]*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_MARKER_REACH = 40  # characters before a bracket in which such a marker is looked for: longer than any of them
+_LABELLED = re.compile(r"[ \t]+\w")  # after a bracket: "[1] 서울"
+# Sentences that only announce what follows. A text that has nothing else is not an answer.
+_PREAMBLE = re.compile(
     r"""
-    ^[ \t]*[*_]*
-    (?: (?:final\ )?answer | conclusion | (?:최종\ ?)?답변? | 정답 | 결론 )  # a line "**최종 답변:**" or "Answer"
-    [*_]*[ \t]*:?[*_]*[ \t]*$
+    (?: ^ | (?<=[.!?:]\s) ) [ \t]*
+    (?:
+        [^.!?:：\n]{0,200}? (?: 다음 | 아래 | 이 )(?:과|와)\s같                      # 풀이는 다음과 같습니다.
+        (?:습니다|다|음|이[^.!?:：\n]{0,20}다)
+        [.:：]*
+      | [^.!?:：\n]{0,200}? (?: 겠습니다 | 봅시다 | 볼게요 | 보죠 | 드릴게요 | 할게요 )[.!:：]*     # 계산해 보겠습니다.
+      | [^.!?:：\n]{0,200}? (?: 비교|계산|확인|분석|정리|참고|참조|이용|사용|파악 )      # 표의 값을 확인합니다.
+        (?: 합니다 | 한다 | 했습니다 | 하면 | 해야\s?(?:합니다|한다) | 하면\s?됩니다 )
+        [,.:：]*
+      | [^.!?:：\n]{0,200}? (?: 구합니다 | 살펴봅니다 | 찾습니다 | 봅니다 | 구하면 | 보면 )[,.:：]*   # 표를 살펴봅니다.
+      | [^\s.!?:：][^.!?:：\n]{0,200}[:：] (?=\s*$)                                    # 다음은 풀이입니다:
+      | (?: first,?\s | so,?\s | okay,\s )?
+        (?: let[ ]me | let's | let[ ]us | I(?:'ll|[ ]will) | we(?:[ ]need|[ ]can|'ll|[ ]will)   # Let me look.
+          | to[ ](?:find|determine|calculate|answer|solve|get|compute)[ ]
+          | here(?:[ ]is|[ ]are|'s) )\b
+        [^.!?:：\n]{0,200} [.!:：]*
+      | [^.!?:：\n]{0,200}? \bas[ ]follows [.:：]*                                # It is as follows.
+      | (?: 네 | 예 | 물론(?:입니다|이죠) | 안녕하세요                           # 네.
+          | sure | okay | ok | of[ ]course | certainly )
+        (?: [,.!]+ | $ )
+    )
+    (?= \s | $ )
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
@@ -169,7 +210,7 @@ def stated_answer(output: str) -> str:
     The order matters. What is around the whole output is removed first: end tokens, thinking, JSON, further questions. Tables
     are removed while they still have their tags, and `<answer>` is read before all tags are removed. Corrections are looked
     for in what is left, because an explanation that corrects itself takes nothing back. `_kept` undoes a step that would
-    leave no word.
+    leave no answer.
     """
     text = _END_TOKEN.sub("", after_thinking(output))
     if text.lstrip().startswith("<think>"):  # cut off before an answer
@@ -180,15 +221,19 @@ def stated_answer(output: str) -> str:
         text = _kept(text, without_tables)
     text = _in_tags(text)
     text = _without_wrappers(text)
-    text = _kept(text, _without_sources(text))
+    text = _without_sources(text)
     text = _kept(text, _without_explanations(text))
     text = _kept(text, _last_section(text))
     return _after_correction(text).strip()
 
 
 def _kept(before: str, after: str) -> str:
-    """Return a text after something was removed, or before it if no word is left."""
-    return after if re.search(r"\w", after) else before
+    """Return a text after something was removed, or before it if no answer is left.
+
+    Headings such as `정답:` and sentences such as "다음과 같습니다." are not an answer. Any other word may be a name.
+    """
+    rest = _PREAMBLE.sub("", _ANSWER_HEADING.sub("", after))
+    return after if re.search(r"\w", rest) else before
 
 
 def _in_json(text: str) -> str:
@@ -236,9 +281,19 @@ def _without_tables(text: str) -> str:
 
 def _without_sources(text: str) -> str:
     """Return a text without footnotes, marks of citations and names of sources."""
-    text = _FOOTNOTE.sub("", text)
-    text = _CITATION.sub("", text)
-    return _SOURCE.sub("", text)
+    numbered = _FOOTNOTE.sub(r"\2", text)  # if the only answer is in a line "[1] 서울", its number is still none
+    text = _kept(numbered, _FOOTNOTE.sub("", text))
+    text = _kept(text, _CITATION.sub(_without_citation, text))
+    return _kept(text, _SOURCE.sub("", text))
+
+
+def _without_citation(match: re.Match[str]) -> str:
+    """Return nothing for a citation, or a number in brackets that is the answer of its line: 정답: [227]."""
+    text = match.string
+    line_start = text.rfind("\n", 0, match.start()) + 1
+    start = max(line_start, match.start() - _MARKER_REACH)
+    is_answer = match[1] and _BEFORE_ANSWER.search(text[start : match.start()])
+    return match[0] if is_answer and not _LABELLED.match(text, match.end()) else ""
 
 
 def _without_wrappers(text: str) -> str:
@@ -265,13 +320,28 @@ def _without_html(text: str) -> str:
 
 
 def _without_explanations(text: str) -> str:
-    """Return a text without the parts under a heading such as `설명:`, up to the next heading of an answer."""
+    """Return a text without the parts under a heading such as `설명:`, up to the next heading of an answer.
+
+    A part without one is kept if it computes the answer from what is before it.
+    """
     parts, position = [], 0
     while explanation := _EXPLANATION.search(text, position):
         parts.append(text[position : explanation.start()])
         following = _ANSWER_LINE.search(text, explanation.end())
+        if following is None and _computes_from("".join(parts), text[explanation.start() :]):
+            return "".join([*parts, text[explanation.start() :]])
         position = following.start() if following else len(text)
     return "".join([*parts, text[position:]])
+
+
+def _computes_from(before: str, working: str) -> bool:
+    """Return whether a working has an equation whose operands are all in the text before it, and whose result is not.
+
+    After "2018년은 6,904건, 2019년은 7,131건입니다.", "계산: 7,131 - 6,904 = 227" has the answer.
+    """
+    known = set(_NUMBER.findall(before))
+    equations = _WORKING.findall(working) if known else []
+    return any(set(_NUMBER.findall(left)) <= known and result.rstrip(".,") not in known for left, result in equations)
 
 
 def _last_section(text: str) -> str:

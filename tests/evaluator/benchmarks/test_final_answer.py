@@ -1000,3 +1000,46 @@ OF_20_YEARS = "기간이 20년일 때 금리는 몇 %인가요?"
 )
 def test_strict_match_ignores_values_of_other_subjects(question: str, gold: str, output: str, right: bool) -> None:
     assert strict_match(question, gold, output) is right
+
+
+INCREASE = "2018년보다 얼마나 늘었습니까?"
+
+
+@pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        # an announcement before a working, and no marker after it
+        ("표를 보면 다음과 같습니다.\n계산: 7,131 - 6,904 = 227\n결과: 227건", True),
+        ("표를 보면 다음과 같습니다.\n계산: 7,131 - 6,904 = 227\n결과: 228건", False),
+        ("표를 보면 다음과 같습니다.\n계산 과정:\n7,131 - 6,904 = 227\n227건 증가했습니다.", True),
+        ("2018년과 2019년을 비교하면 다음과 같습니다.\n풀이: 7,131 - 6,904 = 227\n227건 증가했습니다.", True),
+        ("네, 알겠습니다.\n풀이: 7,131 - 6,904 = 227\n227건 늘었습니다.", True),
+        ("To find the difference, we subtract.\nCalculation: 7,131 - 6,904 = 227\nResult: 227건", True),
+        ("2018년은 6,904건, 2019년은 7,131건입니다.\n계산: 7,131 - 6,904 = 227\n차이는 227건입니다.", True),
+        ("227건입니다.\n계산: 7,131 - 6,904 = 227\n참고: 2017년은 100건입니다.", True),
+        # numbers in brackets
+        ("정답: [227]", True),
+        ("정답: [228]", False),
+        ("**정답:** [227]건", True),
+        ("정답은 [227]입니다.", True),
+        ("표를 보면 7,131건과 6,904건입니다.\n정답: [227]", True),
+        ("정답: 227건 [3]", True),
+        ("정답: [1] 227건", True),
+        ("답변\n[1] 227건", True),
+        # headings
+        ("7,131 - 6,904\n최종 정답\n227건", True),
+        ("7,131 - 6,904\n최종 결과:\n227건", True),
+    ],
+)
+def test_strict_match_finds_answer_beside_working_and_brackets(output: str, right: bool) -> None:
+    assert strict_match(INCREASE, "227건", output) is right
+
+
+def test_matches_name_after_announcement_and_working() -> None:
+    question = "주택 수가 가장 많은 유형은 무엇입니까?"
+    output = "표를 보면 다음과 같습니다.\n풀이: 아파트 500호, 오피스텔 300호\n아파트입니다."
+    assert matches_name(question, "아파트", output)
+
+
+def test_chart_match_reads_number_in_brackets_as_answer() -> None:
+    assert strict_chart_answers.strict_match(1, "45", "Answer: [45]")
