@@ -177,8 +177,10 @@ _CORRECTION = re.compile(
         (?:아닙니다|아니(?:요|오|다|야)?) (?=[\s,.!…]) (?!\s?라)           # 아니요, but not 아니라
       | 아,\s?(?:아니|잠깐) | 잠깐 | 잠시만 | 정정(?:합|하|:|드)           # 아, 잠깐; 정정합니다
       | 다시[ ](?:보니|보면|확인|계산|살펴|읽어|세어)                      # 다시 보니
-      | 잘못[ ](?:봤|보았|읽|계산|말) | 수정(?:합|하겠) | 죄송 | 실수      # 잘못 봤습니다
-      | wait\b | actually\b | correction\b | scratch[ ]that | sorry\b | my[ ]mistake   # Wait, …
+      | 잘못[ ](?:봤|보았|읽|계산|말)(?!하지\s않|지\s않)                  # 잘못 봤습니다
+      | 수정(?:합|하겠) | 죄송 | 실수(?!\s?없)                            # 죄송합니다, but not 실수 없이
+      | wait(?=\s?[,.!…—-]|\s(?:no|actually|that|it|let|I)\b)            # Wait, …; but not "Wait times"
+      | actually\b | correction(?=\s?[:,.!—-]) | scratch[ ]that | sorry\b | my[ ]mistake
       | let[ ]me[ ](?:re|correct|check) | on[ ]second | oops | hmm\b | no,             # Let me recount.
     )
     """,
@@ -192,6 +194,31 @@ _AFFIRMS = re.compile(
     | correct\b | right\b | confirm | the\ same                 # that is correct
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+# Words of correction that take the answer back, whatever follows.
+_TAKES_BACK = re.compile(r"잘못|scratch|my mistake|oops", re.IGNORECASE)
+# After a correction: says that it is none, because it is about the answer or about what else could be given.
+_COMMENTS = re.compile(
+    r"""
+    \W*(?:that|which)\W
+    | \W*(?:this|it)\s(?:is|was)\s(?:also\s|still\s|even\s|only\s)?the\s(?!answer|value|number)\w+   # this is the highest share
+    | [^.!?\n]*(?:
+        (?: 설명 | 정보 | 자료 | 답변 | 내용 | 근거 | 이유 | 데이터 | 오류 | 문제 | 이상 | 착오 )
+        [^.!?\n]* (?: 없 | 어렵 | 않 | 못 )\S{0,8}? (?= [.!\n] | \s*$ )               # 설명은 드릴 수 없습니다
+      | \b(?:cannot|can't|unable|no\s(?:more|other|further|errors?))\b )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# After a correction: a name as the whole sentence, that the answer is not known, or that it was wrong.
+_NEW_STATEMENT = re.compile(
+    r"""
+    (?<![가-힣]) [가-힣A-Za-z·]+ (?: 입니다 | 이다 | 예요 | 이에요 )              # 오피스텔입니다
+    | ^\W*[가-힣]{2,}\W*$                                                       # 오피스텔
+    | \b(?:is|was|are|were|be)\s(?:the\s)?[A-Z] | ^\W*(?:the\s)?[A-Z][\w\s]{0,30}\W*$    # it is Japan
+    | 알\s수\s없 | 모르 | 모릅 | 확인할\s수 | 불가 | unknown | (?:cannot|can't)\s(?:tell|determine|say|know)
+    | 틀렸 | 틀린 | 잘못 | 오답 | 아닙 | 아니 | \b(?:wrong|incorrect|mistake|not)\b
+    """,
+    re.VERBOSE,
 )
 _HAS_VALUE = re.compile(  # what may be an answer
     r"""
@@ -351,14 +378,32 @@ def _last_section(text: str) -> str:
 
 
 def _after_correction(text: str) -> str:
-    """Return what an output says after it has corrected itself, or the whole output if that only affirms it.
+    """Return what an output says after it has corrected itself, or the whole output if it only seems to do so.
 
     "603천 명입니다. 아니, 605천 명입니다." → ", 605천 명입니다."; "603천 명. 다시 보니 맞습니다." is unchanged.
     """
     first = _HAS_VALUE.search(text)
-    corrections = [found for found in _CORRECTION.finditer(text) if first and first.end() <= found.start()]
-    if not corrections:
+    if first is None:
         return text
-    after = text[corrections[-1].end() :]
-    only_affirms = not _HAS_VALUE.search(after) and bool(_AFFIRMS.search(after))
-    return text if only_affirms else _kept(text, after)
+    end = len(text)
+    for correction in reversed(list(_CORRECTION.finditer(text, first.end()))):
+        if _replaces_answer(text[correction.end() : end], correction[0]):
+            return _kept(text, text[correction.end() :])
+        end = correction.start()
+    return text
+
+
+def _replaces_answer(after: str, word: str) -> bool:
+    """Return whether what is said after a word of correction is another answer, or only takes the one before it back.
+
+    It is not another answer if it affirms the first one, comments on it ("Actually, this is the highest share.") or says
+    what cannot be given ("죄송합니다, 더 자세한 설명은 드릴 수 없습니다.").
+    """
+    if _TAKES_BACK.search(word):
+        return True
+    sentence = re.split(r"(?<=[.!?])\s|\n", after.strip(), maxsplit=1)
+    if _COMMENTS.match(after) and not any(map(_HAS_VALUE.search, sentence[1:])):
+        return False
+    if _HAS_VALUE.search(after):
+        return True
+    return not _AFFIRMS.search(after) and bool(_NEW_STATEMENT.search(after.strip()))

@@ -9,6 +9,7 @@ from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.readings import hesitates, matches_name, matches_reading, quantity_f1, reading_of
+from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
 
 # A question, its gold answer, an output, and whether that is right.
@@ -1043,3 +1044,44 @@ def test_matches_name_after_announcement_and_working() -> None:
 
 def test_chart_match_reads_number_in_brackets_as_answer() -> None:
     assert strict_chart_answers.strict_match(1, "45", "Answer: [45]")
+
+
+@pytest.mark.parametrize(
+    ("output", "right"),
+    [
+        ("정답은 227건입니다. 죄송합니다, 더 자세한 설명은 드릴 수 없습니다.", True),
+        ("정답은 227건입니다. 죄송합니다, 2020년 이후의 자료는 드릴 수 없습니다.", True),
+        ("227건입니다. 실수 없이 2번 확인하였습니다.", True),
+        ("227건입니다. 다시 확인했지만 오류는 없습니다.", True),
+        ("227건입니다. 잠시만 기다려 주시면 설명하겠습니다.", True),
+        ("227건입니다. 아니, 228건입니다.", False),
+        ("227건입니다. 잘못 봤습니다.", False),
+        ("227건입니다. 아니, 알 수 없습니다.", False),
+        ("228건입니다. 죄송합니다. 자료를 잘못 읽었습니다. 227건입니다.", True),
+        ("228건입니다. 아니, 자료가 없는 해를 빼면 227건입니다.", True),
+        ("228건. 아니, 227건입니다. 죄송합니다, 더 자세한 설명은 드릴 수 없습니다.", True),
+    ],
+)
+def test_strict_match_drops_answer_only_for_another(output: str, right: bool) -> None:
+    assert strict_match(INCREASE, "227건", output) is right
+
+
+@pytest.mark.parametrize(
+    ("kind", "gold", "output", "right"),
+    [
+        (1, "45 minutes", "45 minutes. Wait times are longer in Seoul.", True),
+        (1, "45%", "45%. Sorry, I cannot give more detail.", True),
+        (1, "45%", "45%. Correction factors are not applied.", True),
+        (1, "47%", "45%. Wait, that's wrong. It is 47%.", True),
+        (1, "45%", "The share is 45%. Actually, it is 47%.", False),
+        (60, "Japan", "In 2019 Italy. Actually, it is Japan.", True),
+        (60, "Italy", "In 2019 Italy. Actually, it is Japan.", False),
+    ],
+)
+def test_chart_match_drops_answer_only_for_another(kind: int, gold: str, output: str, right: bool) -> None:
+    assert strict_chart_answers.strict_match(kind, gold, output) is right
+
+
+def test_stated_answer_keeps_comment_on_answer() -> None:
+    output = "The share is 45%. Actually, this is the highest share of the 5 countries."
+    assert stated_answer(output) == output
