@@ -210,14 +210,15 @@ def places_in(text: str) -> set[str]:
 
 
 def with_place_as(name: str, text: str) -> str:
-    """Return a text in which the place that a name is one form of has that form.
+    """Replace each form of the place that a name has by the form that the name has.
 
-    `with_place_as("충남", "충청남도의 인구")` → "충남의 인구"
+    `with_place_as("충남", "충청남도의 인구")` → "충남의 인구"; `with_place_as("서울 강남구", "서울특별시 강남구")` →
+    "서울 강남구". Only the place itself is replaced, so that what follows it in the name is not repeated.
     """
-    places = places_in(name)
+    forms = {PLACES[match[1]]: match[0] for match in _PLACE.finditer(name)}
 
     def renamed(match: re.Match[str]) -> str:
-        return name if PLACES[match[1]] in places else match[0]
+        return forms.get(PLACES[match[1]], match[0])
 
     return _PLACE.sub(renamed, text)
 

@@ -207,6 +207,19 @@ def test_matches_name_reads_bold_and_english(question: str, output: str, *, righ
 
 
 @pytest.mark.parametrize(
+    ("gold", "output", "right"),
+    [
+        ("서울 강남구", "서울 강남구입니다", True),
+        ("서울 강남구", "서울특별시 강남구입니다", True),
+        ("서울 강남구", "서울 서초구입니다", False),
+        ("충남", "충청남도입니다", True),
+    ],
+)
+def test_matches_name_replaces_only_place_of_name(gold: str, output: str, *, right: bool) -> None:
+    assert matches_name("가장 많은 곳은 어디입니까?", gold, output) is right
+
+
+@pytest.mark.parametrize(
     ("output", "expected"),
     [
         ("정답: 미상", True),
