@@ -39,7 +39,7 @@ COUNTRIES = {
 PLACES = {
     "서울": "seoul", "부산": "busan", "인천": "incheon", "대구": "daegu", "대전": "daejeon", "광주": "gwangju", "울산": "ulsan", "세종": "sejong",
     "경기": "gyeonggi", "강원": "gangwon", "충북": "chungbuk", "충남": "chungnam", "전북": "jeonbuk", "전남": "jeonnam", "경북": "gyeongbuk",
-    "경남": "gyeongnam", "제주": "jeju", "수원": "suwon", "강원특별자치": "gangwon", "제주특별자치": "jeju", "전북특별자치": "jeonbuk",
+    "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
     "충청북": "chungbuk", "충청남": "chungnam", "전라북": "jeonbuk", "전라남": "jeonnam", "경상북": "gyeongbuk", "경상남": "gyeongnam",
 }  # fmt: skip
 SPELLINGS = {
@@ -72,17 +72,22 @@ ROLE = re.compile(
 _MONTH_LETTERS = 3  # of a month's short form: Mar
 _MONTH_FORMS = "|".join(f"{month[:_MONTH_LETTERS]}(?:{month[_MONTH_LETTERS:]})?" for month in MONTHS)
 _MONTH_NAMES = "|".join(MONTHS)
+# The end of a word in Latin letters. \b does not end it before a Korean particle: "Q2에".
+_WORD_END = r"(?![A-Za-z\d_])"
 _MONTH = re.compile(
     rf"""
-    \b({_MONTH_FORMS}|sept)\b (?:\.(?=,|\s?\d))? (?!\ be\b)   # March, Mar, Sept. 3; but not the verb of "may be"
+    \b({_MONTH_FORMS}|sept){_WORD_END} (?:\.(?=,|\s?\d))? (?!\ be\b)   # March, Mar, Sept. 3; but not the verb of "may be"
     | (?<!\d)(1[0-2]|[1-9])월                                 # 9월
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _YEAR_BEFORE_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({_MONTH_NAMES})")  # 2020년 9월, as 2020년 september
-_GENERATION = re.compile(r"\bgen(?:eration)?[\s-](x|y|z|alpha)\b", re.IGNORECASE)  # Generation Z, Gen-Z
-_BOOMERS = re.compile(r"\bbaby[\s-]boomers?\b|\bboomers?\b", re.IGNORECASE)
-_GASES = {"carbon dioxide": re.compile(r"\bco2\b", re.IGNORECASE), "methane": re.compile(r"\bch4\b", re.IGNORECASE)}
+_GENERATION = re.compile(rf"\bgen(?:eration)?[\s-](x|y|z|alpha){_WORD_END}", re.IGNORECASE)  # Generation Z, Gen-Z
+_BOOMERS = re.compile(rf"\b(?:baby[\s-])?boomers?{_WORD_END}", re.IGNORECASE)
+_GASES = {
+    "carbon dioxide": re.compile(rf"\bco2{_WORD_END}", re.IGNORECASE),
+    "methane": re.compile(rf"\bch4{_WORD_END}", re.IGNORECASE),
+}
 _DATE = re.compile(
     rf"""
     (?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?
@@ -92,6 +97,8 @@ _DATE = re.compile(
         | 년\s(?P<month2>{_MONTH_NAMES})\s?                             # 2021년 3월 23일, as 2021년 march 23일
       )
       (?P<day2>\d{{1,2}})(?:일|(?!\d))
+    | (?<![a-z])(?P<month3>{_MONTH_NAMES})\s
+      (?P<day3>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year3>(?:19|20)\d\d)(?!\d)   # March 23rd, 2021
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -101,22 +108,29 @@ _COUNTRY = re.compile(  # one group for each country, in the order of COUNTRIES
 )
 _PERIOD = re.compile(
     r"""
-    (?:\b(?:from|between)\s+)?
-    (?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?
+    (?:\b(?:from|(?P<between>between))\s+)?
+    (?<!\d)(?P<first>(?:1[89]|20)\d\d)\s?(?:년)?\s?
     (?: 부터 | 에서                      # 2012년부터 2014년까지
-      | to | and | until | through       # from 2012 to 2014
+      | to | until | through             # from 2012 to 2014
+      | (?(between) and | (?!) )         # between 2012 and 2014, but not 2012 and 2014, which are two years
       | – | — | ~ | - | −                # 2012–2014
     )
-    \s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?
+    \s?(?P<last>(?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# Words that begin with the name of a place and mean something else: 경기 침체, 경기 종목, 세종 대왕.
+_NO_PLACE = r"""
+    경기(?:가|는|의)?\s?(?: 침체 | 회복 | 부양 | 지수 | 전망 | 변동 | 둔화 | 불황 | 호황 | 동향 | 심리 | 순환 | 종목 | 결과 | 횟수 )
+    | 세종\s?대왕
+"""
 _PLACE = re.compile(
     rf"""
-    (?<![가-힣])
+    (?<![가-힣])(?<!세계\s)(?<!차\s)                              # not 세계 대전, 제2차 대전
+    (?!{_NO_PLACE})
     ({"|".join(sorted(PLACES, key=len, reverse=True))})
     (?: 특별시 | 광역시 | 특별자치시 | 특별자치도 | 시 | 도 )?     # 서울특별시, 충남도
-    (?= [가-힣]?(?![가-힣])                                        # 서울, 서울은, but not 서울대학교
+    (?= [은는이가을를의에로와과도만임요]?(?![가-힣])               # 서울, 서울은, but not 서울대, 부산시청
       | 으로 | 에서 | 에[는선도] | 보다 | 까지 | 부터              # 서울에서
       | 이[며고다라었] | 입니다                                    # 서울입니다
     )
@@ -124,41 +138,57 @@ _PLACE = re.compile(
     re.VERBOSE,
 )
 _AND_MORE = re.compile(
-    r"""
-    (?<!\d)(\d{1,4})\s?
+    rf"""
+    (?<!\d)(\d{{1,4}})\s?
     (?: 세\s?이상                                                                   # 65세 이상
       | \+                                                                          # 65+
-      | (?:years?\s)? (?:and|or)\s (?: over | above | older | up | more ) (?:\sage\w*)?   # 65 years and over
+      | (?:years?\s)? (?:and|or)\s (?: over | above | older | up | more ){_WORD_END} (?:\sage\w*)?   # 65 years and over
     )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")  # 25 ~ 34
-_HALF = re.compile(r"(?<![-\w]\s)(?<![-\w])half (?=of\b)", re.IGNORECASE)  # half of, but not one half of
-# two thirds, a quarter
-_FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)
+_HALF = re.compile(r"(?:\b([\w-]+)\s)?(?<![-\w])half(?=\sof\b)", re.IGNORECASE)  # half of, with the word before it
+# Words before "half of" that make it a part of a period or a place, or a fraction that _FRACTION_WORD reads.
+_PARTS_OF_HALF = re.compile(
+    r"(?:one|a|first|second|1st|2nd|other|latter|last|early|upper|lower|top|bottom|left|right|each|\w+ern)",
+    re.IGNORECASE,
+)
+# Two thirds, a quarter, a third of users; but not "a third party", where the word counts a thing.
+_FRACTION_WORD = re.compile(
+    rf"""
+    \b({"|".join(FRACTIONS)})[-\s]({"|".join(FRACTION_PARTS)})
+    (?: s\b
+      | \b(?!-[a-z])
+        (?! \s (?! (?: of | the | is | are | was | were | has | have | had | in | on | at | by | to | from | and | or | than | as
+                     | more | less | fewer | lower | higher | larger | smaller | but | while | who | that | said | say | share )\b )
+            [a-z] )
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _AGES = re.compile(
     r"""
     (?: \baged?\s | \bages\s )?
     (?<!\d)(\d{1,3}) \s?(?:to|–|—|~|-)\s? (\d{1,3})
-    \s?(?: years?(?:\sold)? | 세 )(?![A-Za-z])                          # aged 25 to 34 years, 25~34세
+    (?: [\s-]?years?(?:[\s-]olds?)? | \s?세 )(?![A-Za-z])              # aged 25 to 34 years, 25-34 year-olds, 25~34세
     | \bage[ds]?\s(\d{1,3}) \s?(?:to|–|—|~|-)\s? (\d{1,3})\b            # aged 25-34
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _QUARTER = re.compile(
-    r"""
+    rf"""
     \b( first | second | third | fourth | 1st | 2nd | 3rd | 4th )\squarter\b   # second quarter, 2nd quarter
-    | \b(?: Q([1-4]) | ([1-4])Q )\b                                            # Q2, 2Q
+    | \b(?: Q([1-4]) | ([1-4])Q ){_WORD_END}                                   # Q2, 2Q
     | (?<!\d)([1-4])\s?분기                                                    # 2분기
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_QUARTER_OF_YEAR = re.compile(r"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d)\b")  # Q2 of 2020
-_YEAR_AND_QUARTER = re.compile(r"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4])\b")  # 2020년 2분기, as 2020년 Q2
+_QUARTER_OF_YEAR = re.compile(rf"\b(Q[1-4])\s(?:of|in)\s((?:19|20)\d\d){_WORD_END}")  # Q2 of 2020
+_YEAR_AND_QUARTER = re.compile(rf"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4]){_WORD_END}")  # 2020년 2분기, as 2020년 Q2
 # Women and males, 여성 and 남자; but not women's, 여성용품.
-_WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!'s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
-_MEN = re.compile(r"\b(?:men|man|males)\b(?!'s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
+_WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!['’]s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
+_MEN = re.compile(r"\b(?:men|man|males)\b(?!['’]s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")  # 5/day, 5K/day; but not 28 L/day
 
 # Numbers in words, see `number_words_as_digits`.
@@ -172,7 +202,9 @@ _HUNDREDS = re.compile(  # two hundred, two hundred and 87
 )
 # Before a number word that counts what was named already: the two firms, these three.
 _DETERMINER = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
-_DETERMINER_REACH = 8  # characters before a number word in which a determiner is looked for
+# Characters before a number word in which a determiner is looked for: the longest ("these ") has 6, and the one before it
+# shows that it is a whole word.
+_DETERMINER_REACH = 8
 
 
 @lru_cache(maxsize=64)  # the rule compares the same few texts again and again
@@ -191,7 +223,7 @@ def one_form(text: str) -> str:
     text = _COUNTRY.sub(_country, text)
     text = _PLACE.sub(lambda match: PLACES[match[1]], text)
     text = _RANGE_DASH.sub("-", text)
-    text = _HALF.sub("1/2 ", text)
+    text = _HALF.sub(_half, text)
     text = _FRACTION_WORD.sub(_fraction, text)
     text = _AGES.sub(lambda match: f"{match[1] or match[3]}-{match[2] or match[4]}", text)
     text = _QUARTER.sub(_quarter, text)
@@ -230,6 +262,18 @@ def _country(match: re.Match[str]) -> str:
     return names[(match.lastindex or 1) - 1]
 
 
+def _half(match: re.Match[str]) -> str:
+    """Return `is 1/2` for "is half" before "of", and "first half" unchanged.
+
+    In a text with another number it is unchanged too, because that number is the exact value: "Exactly half of them (50 %)".
+    """
+    word = match[1]
+    if word is None:
+        return "1/2"
+    is_number = re.search(r"\d", match.string) is None and not _PARTS_OF_HALF.fullmatch(word)
+    return f"{word} 1/2" if is_number else match[0]
+
+
 def _fraction(match: re.Match[str]) -> str:
     """Return `2/3` for two thirds."""
     return f"{FRACTIONS[match[1].lower()]}/{FRACTION_PARTS[match[2].lower()]}"
@@ -238,7 +282,7 @@ def _fraction(match: re.Match[str]) -> str:
 def _period(match: re.Match[str]) -> str:
     """Return a period as `2012-2014`, with `in` before it if a preposition was there."""
     has_preposition = match[0][:1].isalpha()
-    return f"{'in ' if has_preposition else ''}{match[1]}-{match[2]}"
+    return f"{'in ' if has_preposition else ''}{match['first']}-{match['last']}"
 
 
 def _quarter(match: re.Match[str]) -> str:
@@ -258,9 +302,9 @@ def _month(match: re.Match[str]) -> str:
 
 def _date(match: re.Match[str]) -> str:
     """Return a date as `march 23, 2021`."""
-    month = match["month"] or match["month2"] or MONTHS[int(match["number"]) - 1]
-    day = int(match["day"] or match["day2"])
-    return f"{month.lower()} {day}, {match['year'] or match['year2']}"
+    month = match["month"] or match["month2"] or match["month3"] or MONTHS[int(match["number"]) - 1]
+    day = int(match["day"] or match["day2"] or match["day3"])
+    return f"{month.lower()} {day}, {match['year'] or match['year2'] or match['year3']}"
 
 
 def _tens(match: re.Match[str]) -> int:

@@ -8,6 +8,7 @@ from evaluator.benchmarks.scoring import strict_chart_answers
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
+from evaluator.benchmarks.scoring.names import one_form, places_in
 from evaluator.benchmarks.scoring.readings import hesitates, matches_name, matches_reading, quantity_f1, reading_of
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
@@ -1085,3 +1086,60 @@ def test_chart_match_drops_answer_only_for_another(kind: int, gold: str, output:
 def test_stated_answer_keeps_comment_on_answer() -> None:
     output = "The share is 45%. Actually, this is the highest share of the 5 countries."
     assert stated_answer(output) == output
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("45 and overall growth", "45 and overall growth"),
+        ("45 and over", "45+"),
+        ("March 23rd, 2021", "march 23, 2021"),
+        ("It is half of users.", "It is 1/2 of users."),
+        ("first half of 2020", "first half of 2020"),
+        ("a third of users", "1/3 of users"),
+        ("one-third of users", "1/3 of users"),
+        ("a third party", "a third party"),
+        ("a fifth place", "a fifth place"),
+        ("25-34 year-olds", "25-34"),
+        ("2020년 2분기에", "Q2 2020에"),
+        ("CO2를", "carbon dioxide를"),
+        ("Women’s health", "Women’s health"),
+        ("2012 and 2014", "2012 and 2014"),
+        ("between 2012 and 2014", "in 2012-2014"),
+    ],
+)
+def test_one_form_reads_whole_words(text: str, expected: str) -> None:
+    assert one_form(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("대전이", {"daejeon"}),
+        ("세계 대전", set()),
+        ("경기도가", {"gyeonggi"}),
+        ("경기가 높다", {"gyeonggi"}),
+        ("경기 침체", set()),
+        ("서울대", set()),
+        ("부산시청", set()),
+        ("강원특별자치도는", {"gangwon"}),
+    ],
+)
+def test_places_in_leaves_out_other_words(text: str, places: set[str]) -> None:
+    assert places_in(text) == places
+
+
+@pytest.mark.parametrize(
+    ("kind", "gold", "output", "right"),
+    [
+        (60, "March 23, 2021", "March 23rd, 2021", True),
+        (13, "half of users", "It is half of users.", True),
+        (60, "third party", "a third party", True),
+        (60, "Q2 2020", "2020년 2분기에", True),
+        (60, "Women's health", "Women’s health", True),
+        (60, "2012-2014", "2012 and 2014", False),
+        (60, "2012-2014", "between 2012 and 2014", True),
+    ],
+)
+def test_chart_match_compares_forms_of_names(kind: int, gold: str, output: str, right: bool) -> None:
+    assert strict_chart_answers.strict_match(kind, gold, output) is right
