@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
+MAX_RUN = 200  # characters at each end of a run of white space and punctuation that are kept
+_LONG_RUN = re.compile(rf"\W{{{2 * MAX_RUN},}}")
 MAX_JSON = 20_000  # characters; a longer output is not read as JSON
 ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답", "최종 답", "result", "value")
 
@@ -239,7 +241,7 @@ def stated_answer(output: str) -> str:
     for in what is left, because an explanation that corrects itself takes nothing back. `_kept` undoes a step that would
     leave no answer.
     """
-    text = _END_TOKEN.sub("", after_thinking(output))
+    text = _END_TOKEN.sub("", _without_long_runs(after_thinking(output)))
     if text.lstrip().startswith("<think>"):  # cut off before an answer
         return ""
     text = _first_reply(_in_json(text))
@@ -252,6 +254,14 @@ def stated_answer(output: str) -> str:
     text = _kept(text, _without_explanations(text))
     text = _kept(text, _last_section(text))
     return _after_correction(text).strip()
+
+
+def _without_long_runs(text: str) -> str:
+    """Return a text in which runs of white space and punctuation are cut to 2 × MAX_RUN characters.
+
+    No answer needs such a run, and many patterns of the rules take quadratic time on it. An answer may have 50,000 characters.
+    """
+    return _LONG_RUN.sub(lambda run: run[0][:MAX_RUN] + run[0][-MAX_RUN:], text)
 
 
 def _kept(before: str, after: str) -> str:

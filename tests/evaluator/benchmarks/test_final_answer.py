@@ -718,6 +718,12 @@ def test_scoring_table_is_up_to_date() -> None:
         "A\n" * 25_000,
         "A (" * 16_000,
         "가" * 50_000,
+        "A" + " " * 48_000 + "is wrong",
+        "B" + "\n" * 48_000 + "A",
+        "아파트" + " " * 48_000 + "다",
+        "'" * 48_000 + "a",
+        "A" + "(" * 48_000,
+        "-" * 48_000 + "x",
     ],
     ids=lambda output: output[:12],
 )
@@ -726,6 +732,7 @@ def test_strict_rules_take_linear_time(output: str) -> None:
     assert not strict_match(QUESTION, GOLD, output)
     assert strict_f1(QUESTION, GOLD, output) < 1
     assert asserted_letter(output) in (None, "A", "B")
+    assert not strict_chart_answers.strict_match(13, "Japan", output)
     assert not strict_chart_answers.strict_match(40, GOLD, output)
     assert not strict_chart_answers.strict_match(60, GOLD, output)
     assert not strict_chart_answers.strict_match(202, "D", output)
