@@ -82,6 +82,8 @@ def consistency(scores: Sequence[Score], name: str) -> float | None:
 
 def _is_consistent(score: Score) -> bool:
     """Return whether the same choice was made in every rotation."""
+    if UNCLEAR in score.prediction:
+        return False
     letters = zip(score.gold, score.prediction, strict=True)
     return len({_offset(gold, chosen) for gold, chosen in letters}) == 1
 
@@ -106,7 +108,7 @@ METRICS = (
         "em_chance_corrected",
         Text("우연 보정 EM", "Chance-corrected EM"),
         chance_corrected,
-        lowest=-100,
+        lowest=-100 / (len(LETTERS) - 1),  # if none is right
         hint=Text(
             "무작위로 고르면 0, 모두 맞히면 100이 되도록 보정한 EM입니다.",
             "EM corrected for guessing: 0 for random choices, 100 if all answers are correct.",
@@ -220,12 +222,10 @@ class Choice(Benchmark):
             raise ValueError("the answer must be the text of one of its choices")
         if answer == item.choices[0]:
             return item
-        right = item.choices.index(answer)
-        others = [index for index in range(len(item.choices)) if index != right]
-        right_first = [right, *others]
-        choices = tuple(item.choices[index] for index in right_first)
-        order = tuple(right_first.index(index) for index in choice_order(item, 0))
-        gold = answer if item.answer == item.choices[0] else item.answer
+        choices = (answer, *(choice for choice in item.choices if choice != answer))
+        by_letter = [item.choices[index] for index in choice_order(item, 0)]
+        order = tuple(choices.index(choice) for choice in by_letter)
+        gold = answer if item.answer == item.choices[0] else item.answer  # of an item of `score`, it is the letter
         return replace(item, choices=choices, answer=gold, extra={**item.extra, MAKERS_ORDER: order})
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
@@ -233,7 +233,7 @@ class Choice(Benchmark):
         if QUESTION not in self.prompt:
             descriptions = sample.descriptions()
             return {"choices": descriptions} if descriptions else None
-        question_with_choices = sample.choices(korean=not self.prompt.isascii())
+        question_with_choices = sample.choices(korean=not self.prompt.isascii())  # in the language of the prompt
         if question_with_choices is None:
             return None
         question, choices = question_with_choices  # the first choice is the right one
@@ -278,12 +278,12 @@ class Choice(Benchmark):
             prediction += chosen or UNCLEAR
         em = published_matches / len(rotations)
         # The score has one status: the first one of the rotations that is not "ok".
-        failed = next((answer for answer in answers if answer.status != "ok"), answers[0])
+        failed = next((answer for answer in answers if answer.status != "ok"), None)
         return Score(
             item.id,
             # F1 has no value for a single item: `macro_f1` computes it from gold and prediction.
             {"em": em, "f1": em, "em_strict": strict_matches / len(rotations)},
-            failed.status,
+            failed.status if failed else "ok",
             prediction=prediction,
             gold="".join(rotation.gold for rotation in rotations),
         )
@@ -313,11 +313,14 @@ class Choice(Benchmark):
 
 
 def _in_makers_order(item: Item, choices: Sequence[str], right: int) -> Item:
-    """Return an item with its choices, of which one is right, so that they keep their letters."""
-    order = list(range(1, len(choices)))
-    order.insert(right, 0)
+    """Return an item with these choices, which keep their letters. `right` is the index of the right one.
+
+    In an item the right choice is the first. Of the choices w, x, y, z with y right it has y, w, x, z, and (1, 2, 0, 3) as the
+    index of the choice at each letter: A is w, which is now at 1.
+    """
     right_first = (choices[right], *choices[:right], *choices[right + 1 :])
-    return replace(item, choices=right_first, extra={**item.extra, MAKERS_ORDER: tuple(order)})
+    order = tuple(right_first.index(choice) for choice in choices)
+    return replace(item, choices=right_first, extra={**item.extra, MAKERS_ORDER: order})
 
 
 def _index_of_letter(letter: str) -> int:
@@ -327,12 +330,9 @@ def _index_of_letter(letter: str) -> int:
     return LETTERS.index(letter.upper())
 
 
-def _offset(gold: str, chosen: str) -> int | str:
+def _offset(gold: str, chosen: str) -> int:
     """Return how many places after the right choice the chosen one is listed, cyclically (0: it is right).
 
-    The number identifies the choice, because the order is the same in all rotations except for its start. For an unclear
-    answer, return a value that is different in each rotation, so that the item does not count as consistent.
+    The number identifies the choice, because the order is the same in all rotations except for its start.
     """
-    if chosen not in LETTERS:
-        return f"unclear at {gold}"
     return (LETTERS.index(chosen) - LETTERS.index(gold)) % len(LETTERS)
