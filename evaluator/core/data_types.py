@@ -153,14 +153,17 @@ class Score:
 def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
     """Return an item's score, with all values zero if none of its prompts was answered.
 
-    An answer is missing if its text is empty and either the model reasoned, or the model's processor or the server
-    refused the question. Published scoring rules would count some empty answers as correct.
+    Published scoring rules would count some empty answers as correct.
     """
-    if not all(map(_is_missing, answers)):
-        return score
+    return with_zeros(score) if all(map(is_missing, answers)) else score
+
+
+def with_zeros(score: Score) -> Score:
+    """Return a score with all values zero."""
     return replace(score, values=dict.fromkeys(score.values, 0.0))
 
 
-def _is_missing(answer: Answer) -> bool:
+def is_missing(answer: Answer) -> bool:
+    """Return whether a text is empty because the model only reasoned, or its processor or the server refused the question."""
     has_reasoned = answer.reasoning_tokens is not None
     return not answer.text and (answer.status == "refused" or has_reasoned)

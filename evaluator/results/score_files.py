@@ -19,7 +19,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.rows import nonempty_text
 from evaluator.benchmarks.source_files import composed
-from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, zero_if_unanswered
+from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, is_missing, with_zeros
 from evaluator.core.errors import DataError
 
 # Answers are scored in chunks, because some scoring rules have a cost for each call. A chunk ends at either limit.
@@ -63,7 +63,7 @@ def score_files(
         answered_items = [items[answer.id] for answer in chunk]
         for score, answer in zip(bench.score_flat(answered_items, chunk), chunk, strict=True):
             scores[score.id] = score
-            if zero_if_unanswered(score, [answer]) is not score:
+            if is_missing(answer):
                 missing.add(score.id)
     if not scores:
         raise DataError(f"{answers_file}: has no answers")
@@ -71,16 +71,12 @@ def score_files(
     empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
     scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
     ordered = bench.compared(list(items.values()), [scores[item_id] for item_id in items])
-    ordered = [_zero(score) if score.id in missing else score for score in ordered]
+    ordered = [with_zeros(score) if score.id in missing else score for score in ordered]
     if difference := bench.unlike_evaluation(list(items.values())):
         note(f"{benchmark}: {difference}")
     if per_item:
         _write(per_item, ordered)
     return _summary(bench, ordered)
-
-
-def _zero(score: Score) -> Score:
-    return replace(score, values=dict.fromkeys(score.values, 0.0))
 
 
 def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:

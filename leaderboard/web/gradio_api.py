@@ -8,7 +8,7 @@ An error that a caller is to see is a `gr.Error`. The application is built late,
 import json
 import logging
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import gradio as gr
@@ -60,7 +60,7 @@ def gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors)
         mcp_server=True,
     )
     _limit_tools(blocks)
-    app.add_middleware(CallChecks, endpoints=_endpoints(blocks))
+    app.add_middleware(CallChecks, endpoints=blocks.endpoints.values())
     return app
 
 
@@ -72,26 +72,26 @@ class _Blocks(gr.Blocks):
     server.
     """
 
+    @cached_property
+    def endpoints(self) -> dict[int, Endpoint]:
+        """What Gradio tells programs of its endpoints, by their numbers. Read when all have been added."""
+        described = self.get_api_info()["named_endpoints"]
+        endpoints: dict[int, Endpoint] = {}
+        for number, function in self.fns.items():
+            parameters = [
+                Parameter(parameter["parameter_name"], required=not parameter["parameter_has_default"])
+                for parameter in described[f"/{function.api_name}"]["parameters"]
+            ]
+            endpoints[number] = Endpoint(str(function.api_name), number, parameters)
+        return endpoints
+
     def validate_inputs(self, block_fn: BlockFunction, inputs: list[Any]) -> None:
         """Raise gr.Error if values of a call are missing, too many, or objects."""
-        endpoint = next(endpoint for endpoint in _endpoints(self) if endpoint.number == block_fn._id)
+        endpoint = self.endpoints[block_fn._id]
         if len(inputs) != len(endpoint.parameters):
             raise _error(endpoint.usage)
         if any(_has_object(value) for value in inputs):
             raise _error(f"{endpoint.usage}; none of them is an object")
-
-
-def _endpoints(blocks: gr.Blocks) -> list[Endpoint]:
-    """Return what Gradio tells programs of its endpoints."""
-    described = blocks.get_api_info()["named_endpoints"]
-    endpoints: list[Endpoint] = []
-    for number, function in blocks.fns.items():
-        parameters = [
-            Parameter(parameter["parameter_name"], required=not parameter["parameter_has_default"])
-            for parameter in described[f"/{function.api_name}"]["parameters"]
-        ]
-        endpoints.append(Endpoint(str(function.api_name), number, parameters))
-    return endpoints
 
 
 def _has_object(value: object) -> bool:

@@ -6,7 +6,7 @@ not exist raises an exception in Gradio, which a program sees as status 500, and
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
@@ -46,8 +46,9 @@ class Endpoint(NamedTuple):
 class CallChecks:
     """Refuses calls of Gradio's endpoints that name something unknown, and passes all others on to Gradio."""
 
-    def __init__(self, app: ASGIApp, endpoints: Sequence[Endpoint]) -> None:
+    def __init__(self, app: ASGIApp, endpoints: Iterable[Endpoint]) -> None:
         self._app = app
+        endpoints = list(endpoints)
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._numbers = {endpoint.number for endpoint in endpoints}
 
@@ -90,9 +91,8 @@ class CallChecks:
         try:
             await self._app(scope, receive, send)
         except RuntimeError as error:
-            if not isinstance(
-                error.__cause__, HTTPException
-            ):  # of Starlette, which cannot send it in a started response
+            # Starlette raises it for an HTTPException that it cannot send, because the response has started.
+            if not isinstance(error.__cause__, HTTPException):
                 raise
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

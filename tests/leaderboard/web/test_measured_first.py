@@ -12,7 +12,6 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import httpx2 as httpx
 import pytest
-from gradio_client import Client
 from lxml import html
 
 from leaderboard.data.chart_data import RESULT
@@ -30,6 +29,7 @@ from submissions.records.result import EvalResult, Provenance
 from submissions.store.base import Store
 from submissions.store.open import open_store
 from tests.conftest import settings_in
+from tests.support.gradio_client import gradio_client
 
 MEASURED = "55.9"
 CLAIMED = "68.7"
@@ -207,7 +207,7 @@ def test_downloads_and_endpoints_name_the_kind(site: Site) -> None:
     assert [row["kind"] for row in rows if row["rank"]] == sorted(
         (row["kind"] for row in rows if row["rank"]), reverse=True
     )
-    client = Client(site.address, analytics_enabled=False, verbose=False)
+    client = gradio_client(site.address)
     first, *_ = client.predict("ko-vqa", "o/both", api_name="/leaderboard")
     assert (first["em"], first["kind"]) == (55.94, "verified")
 

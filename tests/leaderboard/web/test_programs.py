@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import httpx2 as httpx
 import pytest
-from gradio_client import Client
 from gradio_client.exceptions import AppError
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -32,6 +31,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import settings_in
+from tests.support.gradio_client import gradio_client
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -63,7 +63,7 @@ def http(address: str) -> Iterator[httpx.Client]:
 
 @pytest.mark.integration
 def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> None:
-    client = Client(address, analytics_enabled=False, verbose=False)
+    client = gradio_client(address)
     rows = client.predict("ko-vqa", api_name="/leaderboard")
     assert [(r["model"], r["kind"]) for r in rows if r["rank"] == 1] == [
         ("o/done", "verified"),
@@ -84,7 +84,7 @@ def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> 
 def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
     settings = settings_in(tmp_path, models_dir)
     with serve(build_app(settings)) as address:
-        client = Client(address, analytics_enabled=False, verbose=False)
+        client = gradio_client(address)
         (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
         assert line["accepted"] and line["benchmark"] == "ko-vdc"
         (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
@@ -108,7 +108,7 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
     ],
 )
 def test_api_reports_why_arguments_are_invalid(address: str, name: str, arguments: list[Any], message: str) -> None:
-    client = Client(address, analytics_enabled=False, verbose=False)
+    client = gradio_client(address)
     with pytest.raises(AppError, match=message):
         client.predict(*arguments, api_name=name)
 
