@@ -63,11 +63,13 @@ class Benchmark:
     # "single": questions are asked one at a time; "total": time of the whole run / questions.
     latency_protocol: Literal["single", "total"] = "single"
 
-    def ranks_decoding(self, decoding: str | None, answer_budget: int | None, reasoning_budget: int | None) -> bool:
-        """Return whether results with this decoding and these budgets of new tokens may be ranked.
+    def ranks(self, split: str, decoding: str | None, answer_budget: int | None, reasoning_budget: int | None) -> bool:
+        """Return whether results on this split, with this decoding and these budgets of new tokens, may be ranked.
 
         All ranked models must have the same conditions. None means unknown, as in reported results, and is accepted.
         """
+        if split != self.card.split:
+            return False
         if decoding == "repository":  # the settings of the model's repository, which may include sampling
             return False
         return answer_budget in (None, self.max_new_tokens) and reasoning_budget in (None, MAX_REASONING_TOKENS)
@@ -188,8 +190,11 @@ class Benchmark:
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return the score of each item. The answers of an item are in the order of its prompts."""
-        scores = [self.score_item(item, item_answers) for item, item_answers in zip(items, answers, strict=True)]
-        return self.compared(items, scores)
+        return self.compared(items, self.score_each(items, answers))
+
+    def score_each(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        """Return the score of each item by itself, without the metrics that `compared` adds."""
+        return [self.score_item(item, item_answers) for item, item_answers in zip(items, answers, strict=True)]
 
     def compared(self, items: Sequence[Item], scores: Sequence[Score]) -> list[Score]:
         """Return the scores with the metrics that compare items of the set with each other. Most benchmarks have none."""
@@ -203,13 +208,13 @@ class Benchmark:
     def score_text(self, item: Item, text: str) -> dict[str, float]:
         """Return each metric's value for one output, from 0 to 1.
 
-        A subclass defines this method, unless it defines `score_item` or `score`.
+        A subclass defines this method, unless it defines `score_item` or `score_each`.
         """
         raise NotImplementedError
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
         """Return the scores of items with one answer each, even if the benchmark has several prompts per item."""
-        return self.score(items, [[answer] for answer in answers])
+        return self.score_each(items, [[answer] for answer in answers])
 
     def aggregate(self, scores: Sequence[Score]) -> dict[str, float]:
         """Return each metric over all items as a fraction of 1. Metrics that do not apply are left out."""

@@ -272,7 +272,7 @@ class KoFresh(Benchmark):
 
     def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
         """Return that letters are computed, if some are."""
-        return computed_letters_note(list(items))
+        return computed_letters_note(items)
 
     def prompts(self, item: Item) -> list[Prompt]:
         """Return the prompt of a question, or of a choice among four descriptions."""

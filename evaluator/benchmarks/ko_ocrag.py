@@ -214,9 +214,9 @@ class KoOCRAG(Transcription):
         """Return the text of the page, with the gold descriptions after it."""
         return f"{item.answer}\n{item.extra[DESCRIPTIONS]}"
 
-    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+    def score_each(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return the score of each item. The embedding similarity of all descriptions is computed at once."""
-        scores = super().score(items, answers)
+        scores = super().score_each(items, answers)
         similarities = _similarities(items, [item_answers[0].text for item_answers in answers])
         return [
             score if similarity is None else replace(score, values={**score.values, "embedding": similarity})

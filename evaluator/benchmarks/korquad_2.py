@@ -141,7 +141,7 @@ class KorQuAD2(Benchmark):
             "form": _form(page, answer, qa["answer"]["answer_start"]),
         }
 
-    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+    def score_each(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         """Return exact match and F1 over characters, of answers without HTML and normalised as the official script does."""
         from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board runs without lxml
 

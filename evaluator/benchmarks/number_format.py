@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
-from operator import attrgetter
 from typing import NamedTuple
 
 Value = bool | int | float | date | datetime | time
@@ -107,12 +106,17 @@ def _refusal(code: str) -> str:
     return f"has the number format {code!r}, whose text depends on the program that shows it: write it as text"
 
 
+def _is_for_text(section: Sequence[_Token]) -> bool:
+    """Return whether a section is for cells with text."""
+    return any(token.kind == "text" for token in section)
+
+
 def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: str) -> str:
     """Return a number as the section for its sign shows it. With one section, a minus sign is written before it.
 
     Raises ValueError if the format is not followed, or shows a negative number like a positive one.
     """
-    numeric = [section for section in sections if "text" not in map(attrgetter("kind"), section)]
+    numeric = [section for section in sections if not _is_for_text(section)]
     if not numeric:
         numeric = [[_Token("general", "general")]]
     positive = _filled(abs(value), numeric[0], code)

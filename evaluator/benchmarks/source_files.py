@@ -7,15 +7,13 @@ those in a table.
 
 import io
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath, PurePosixPath
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # formats of pictures that Pillow may open
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")  # endings of their files
-
-# The Hub's cache has SNAPSHOTS/COMMIT/table.csv as links to files in this folder beside SNAPSHOTS.
-HUB_CACHE_FILES = "blobs"
 
 
 def composed(text: str) -> str:
@@ -33,21 +31,29 @@ def files_below(folder: Path, endings: tuple[str, ...]) -> list[Path]:
 
     Links to other folders are left out: a folder that somebody else made could name any file of this machine.
     """
+    own_folders = _own_folders(folder)
     return sorted(
         path
         for path in folder.rglob("*")
         if path.suffix.lower() in endings
         and not is_left_by_computer(path.relative_to(folder))
         and path.is_file()
-        and not _leads_outside(path, folder)
+        and _is_inside(path.resolve(), own_folders)
     )
 
 
-def _leads_outside(path: Path, folder: Path) -> bool:
-    """Return whether a file below a folder is a link to another folder. The Hub's cache has links to its own `blobs`."""
+def _own_folders(folder: Path) -> list[Path]:
+    """Return where the files below a folder may be stored: in it, or in the `blobs` of the Hub's cache that it belongs to.
+
+    The cache has links such as `datasets--OWNER--NAME/snapshots/COMMIT/table.csv` to files in `datasets--OWNER--NAME/blobs`.
+    """
     folder = folder.resolve()
-    own_folders = (folder, folder.parent.parent / HUB_CACHE_FILES)
-    return not any(path.resolve().is_relative_to(own) for own in own_folders)
+    repositories = [place.parent for place in (folder, *folder.parents) if place.name == "snapshots"]
+    return [folder, *(repository / "blobs" for repository in repositories)]
+
+
+def _is_inside(path: Path, folders: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 @dataclass(frozen=True)

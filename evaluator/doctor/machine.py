@@ -17,7 +17,7 @@ from submissions.config.machine import core_count, memory_bytes
 from submissions.config.paths import ROOT, nearest_existing
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.records.request import Status
+from submissions.records.request import EvalRequest, Status
 from submissions.store.open import open_store
 from submissions.texts.errors import StoreError
 
@@ -109,12 +109,14 @@ def _check_largest_pending(settings: Settings, free_bytes: int) -> Iterator[Find
         pending = [queue.get(row.key) for row in queue.rows() if row.status == Status.PENDING]
     except StoreError:
         return  # `check_store` reports it
-    if not pending:
+
+    def needed_bytes(request: EvalRequest) -> int:
+        return memory_needed(request.params, request.precision) or 0
+
+    largest = max(pending, key=needed_bytes, default=None)
+    if largest is None:
         return
-    # A model may wait in several precisions.
-    needed_bytes = {request.key: memory_needed(request.params, request.precision) or 0 for request in pending}
-    largest = max(pending, key=lambda request: needed_bytes[request.key])
-    needed = needed_bytes[largest.key]
+    needed = needed_bytes(largest)
     said = f"{largest.model_id}, the largest pending model, needs {needed / 1e9:.0f} GB; {free_bytes / 1e9:.0f} GB are free"
     if needed > free_bytes:
         yield fault("gpu memory", said, "end what else uses the GPUs, or evaluate it on a larger machine")

@@ -13,7 +13,7 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skipped
-from submissions.config.addresses import BUCKETS, DATASETS, SPACES
+from submissions.config.addresses import BUCKETS, DATASETS, SPACES, bucket_of
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.records.hub_names import is_hub_id
@@ -96,13 +96,13 @@ def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
 def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
     """Check the clock against the Hub's, and the token's rights on each repository: dataset, bucket and static Space."""
     dataset = _name_on_hub(settings.store, DATASETS)
-    bucket = _name_on_hub(settings.private_store, BUCKETS)
+    bucket = bucket_of(settings.private_store) if settings.private_store.startswith(BUCKETS) else None
     space = _name_on_hub(settings.static or "", SPACES)
     if not (dataset or bucket or space):
         yield skipped("hub", "nothing is on the Hub")
         return
     for name in filter(None, (dataset, bucket, space)):
-        if not is_hub_id("/".join(name.split("/")[:2])):  # without the folder in a bucket
+        if not is_hub_id(name):
             yield fault("hub", f"{name} is not a name on the Hub", "write OWNER/NAME in the settings of the stores")
             return
     api = HubApi(lambda: settings.hub_token_value)
@@ -120,7 +120,7 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
         yield from _check_rights(api, dataset, "dataset")
         yield from _check_visible(api, dataset)
     if bucket:
-        yield from _check_bucket(api, "/".join(bucket.split("/")[:2]))  # without the folder in it
+        yield from _check_bucket(api, bucket)
     if space:
         yield from _check_rights(api, space, "space")
         yield from _check_static_space(api, space)
@@ -128,7 +128,7 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
 
 def _name_on_hub(url: str, prefix: str) -> str | None:
     """Return what follows the prefix of an address, or None: hf://datasets/owner/name -> owner/name."""
-    return url.removeprefix(prefix) if url.startswith(prefix) else None
+    return url.removeprefix(prefix).removesuffix("/") if url.startswith(prefix) else None
 
 
 def check_download_token(settings: Settings, _: Options) -> Iterator[Finding]:

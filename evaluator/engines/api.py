@@ -36,12 +36,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.api_budget import NO_TOKENS, Budget, TokenCounts
-from evaluator.engines.api_completion import (
-    OutputFormat,
-    answer_in,
-    read_response,
-    server_message,
-)
+from evaluator.engines.api_completion import OutputFormat, answer_in, read_response, server_message
 from evaluator.engines.api_http import make_client, time_limits
 from evaluator.engines.api_request import RequestParameters
 from evaluator.engines.hardware import LIBRARIES, torch_environment
@@ -395,7 +390,7 @@ class ApiEngine:
                 if self._parameters.have_changed_since(sent):
                     continue
                 # A server that has answered a question accepts all parameters, even if the complaint repeats their names.
-                if self._answered.total() or not self._parameters.adapt_to(error, sent):
+                if self._answered.total() or not self._parameters.adapt_to(error):
                     raise
             except openai.APIStatusError:
                 self._reached = True

@@ -22,7 +22,7 @@ NO_TOKENS = TokenCounts(0, 0)
 class Budget:
     """Hard limits on tokens, cost and requests: a request that could exceed one is not sent.
 
-    Before a question is sent, `reserve` takes an upper bound of its tokens, and afterwards `settle` replaces it by what the
+    Before each attempt, `reserve` takes an upper bound of its tokens, and afterwards `settle` replaces it by what the
     server reports. Requests are counted by process, so a resumed evaluation starts at none again.
     """
 
@@ -33,13 +33,13 @@ class Budget:
         self._prompt_tokens, self._completion_tokens = spent
 
     def reserve(self, expected: TokenCounts) -> None:
-        """Reserve tokens for one question. Raises EvaluationError if they exceed the budget."""
-        self._prompt_tokens += expected.prompt
-        self._completion_tokens += expected.completion
+        """Reserve tokens for one attempt. Raises EvaluationError, and reserves nothing, if they exceed the budget."""
+        prompt_tokens = self._prompt_tokens + expected.prompt
+        completion_tokens = self._completion_tokens + expected.completion
         limits = self._limits
-        tokens = self._prompt_tokens + self._completion_tokens
+        tokens = prompt_tokens + completion_tokens
         prompt_price, completion_price = limits.prices
-        cost = (self._prompt_tokens * prompt_price + self._completion_tokens * completion_price) / PRICED_TOKENS
+        cost = (prompt_tokens * prompt_price + completion_tokens * completion_price) / PRICED_TOKENS
         if limits.max_tokens is not None and tokens > limits.max_tokens:
             raise EvaluationError(
                 FailureCode.BUDGET_SPENT, f"the next question could exceed the budget of {limits.max_tokens} tokens"
@@ -48,6 +48,8 @@ class Budget:
             raise EvaluationError(
                 FailureCode.BUDGET_SPENT, f"the next question could exceed the budget of {limits.max_cost:g}"
             )
+        self._prompt_tokens = prompt_tokens
+        self._completion_tokens = completion_tokens
 
     def settle(self, reserved: TokenCounts, used: TokenCounts) -> None:
         """Replace the tokens reserved for a question by those that it used."""

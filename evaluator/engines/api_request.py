@@ -51,26 +51,24 @@ class RequestParameters:
         names = {*self._parameters, self._limit_name}
         return sent.parameters.keys() != names or sent.extra.keys() != self._extra.keys()
 
-    def adapt_to(self, error: openai.APIStatusError, sent: Sent) -> bool:
+    def adapt_to(self, error: openai.APIStatusError) -> bool:
         """Leave out or rename the parameter that a server rejects. Return whether there is one.
 
-        It is the first parameter of the rejected request that the error message names, for example "Unsupported parameter:
-        'max_tokens'".
+        It is the first parameter that the message of the error names, for example "Unsupported parameter: 'max_tokens'". The
+        rejected request had the current parameters.
         """
         complaint = complaint_of(error)
-        rejected = [name for name in OPTIONAL_FIELDS if name in sent.extra and name in complaint]
+        rejected = [name for name in OPTIONAL_FIELDS if name in self._extra and name in complaint]
         if rejected:
             for name in rejected:
-                self._extra.pop(name, None)
-        elif "stream" in sent.parameters and "stream" in complaint:
+                del self._extra[name]
+        elif "stream" in self._parameters and "stream" in complaint:
             # Either of `stream` and `stream_options` may be meant, so the options are left out first.
-            self._parameters.pop("stream_options", None)
-            if "stream_options" not in sent.parameters:
-                self._parameters.pop("stream", None)
-        elif "max_tokens" in sent.parameters and "max_tokens" in complaint:
+            del self._parameters["stream_options" if "stream_options" in self._parameters else "stream"]
+        elif self._limit_name == "max_tokens" and "max_tokens" in complaint:
             self._limit_name = "max_completion_tokens"
-        elif "temperature" in sent.parameters and "temperature" in complaint:
-            self._parameters.pop("temperature", None)
+        elif "temperature" in self._parameters and "temperature" in complaint:
+            del self._parameters["temperature"]
         else:
             return False
         return True

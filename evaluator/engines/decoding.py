@@ -130,7 +130,8 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
     def _track_reasoning(self, row: int, new_tokens: Any) -> None:
         """Update whether a row is inside its reasoning, and where its answer starts."""
         if self._is_reasoning[row]:
-            if self._tags.closing in self._text(new_tokens[-self._tail :]):
+            since_reopened = new_tokens[self._answer_at[row] :]  # without the tag that closed an earlier reasoning
+            if self._tags.closing in self._text(since_reopened[-self._tail :]):
                 self._is_reasoning[row] = False
                 self._answer_at[row] = len(new_tokens)
         elif self._answer_at[row]:

@@ -155,13 +155,15 @@ def _scaled_to_255(values: Any, mode: str) -> Any:
 def _plain_media_type(path: Path) -> str | None:
     """Return the media type of a file that may be sent as it is, or None if its pixels have to be made from it."""
     with _open(path) as image:
+        media_type = MEDIA_TYPES.get(image.format or "")
         is_plain = (
-            image.mode in PLAIN_MODES
+            media_type is not None  # first, because counting frames reads the whole file
+            and image.mode in PLAIN_MODES
             and not image.has_transparency_data
             and _orientation(image) == 1
             and not _has_several_frames(image)
         )
-        return MEDIA_TYPES.get(image.format or "") if is_plain else None
+        return media_type if is_plain else None
 
 
 def _as_png(image: Image.Image) -> bytes:

@@ -294,9 +294,8 @@ def moves(
     scores_before: list[float] = []
     scores_after: list[float] = []
     for row, before, after in compared:
-        is_ranked_decoding = benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
-        is_ranked_set = row.split == benchmark.card.split  # not the sample set
-        if row.role == "model" and is_ranked_set and is_ranked_decoding and not is_key_retired(row.key):
+        is_ranked = benchmark.ranks(row.split, row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
+        if row.role == "model" and is_ranked and not is_key_retired(row.key):
             ranked_keys.add(row.key)
             scores_before.append(before)
             scores_after.append(after)

@@ -29,7 +29,7 @@ TRUSTED_CHILD_CODES = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, F
 OnProgress = Callable[[str, int, int], None]  # called with the stage, the number of prompts done in it, and their total
 
 
-class Event(BaseModel):
+class _Event(BaseModel):
     """An event: one line of JSON from the inference process, such as `{"event": "loaded", "batch_size": 64}`."""
 
     kind: Literal["environment", "loaded", "answered", "measured", "failed"] = Field(alias="event")
@@ -53,10 +53,10 @@ class Event(BaseModel):
         return {name: value for name, value in values.items() if value}
 
 
-def _parse_event(line: bytes) -> Event:
+def _parse_event(line: bytes) -> _Event:
     """Return the event in a line. Raises EvaluationError if there is none."""
     try:
-        return Event.model_validate_json(line)
+        return _Event.model_validate_json(line)
     except ValueError:
         message = "the inference process wrote a line that is not an event"
         raise EvaluationError(FailureCode.MODEL_ERROR, message) from None
@@ -117,11 +117,11 @@ class Observer:
                 self._record_loaded(event)
             self._report_progress(event)
 
-    def _record_environment(self, event: Event) -> None:
+    def _record_environment(self, event: _Event) -> None:
         built_by = BUILDER if self.sandbox else "none"
         self._job.write_environment({**event.values, "sandbox": built_by, "cgroup": self._group_version})
 
-    def _record_loaded(self, event: Event) -> None:
+    def _record_loaded(self, event: _Event) -> None:
         if event.batch_size is None:
             raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process reported no batch size")
         loaded_as = {"batch_size": event.batch_size, "params": event.params}
@@ -131,7 +131,7 @@ class Observer:
         self.loaded_at = time.monotonic()
         self._watchdog.loaded.set()
 
-    def _record_failure(self, event: Event, *, is_first: bool) -> None:
+    def _record_failure(self, event: _Event, *, is_first: bool) -> None:
         """Keep a reported failure for the end of the process. A model cannot pass its failure off as the machine's."""
         self.failure = event.code
         self.reason = printable_part(event.message)
@@ -140,7 +140,7 @@ class Observer:
         if may_be_from_model and is_infrastructure and self.failure not in TRUSTED_CHILD_CODES:
             self.failure = FailureCode.MODEL_ERROR
 
-    def _report_progress(self, event: Event) -> None:
+    def _report_progress(self, event: _Event) -> None:
         # Bounded, because code of the model may send extra events.
         if event.kind == "answered":
             self._answered = min(self._total, self._answered + 1)

@@ -50,14 +50,13 @@ def has_rank(result: EvalResult) -> bool:
     """
     benchmark = BENCHMARKS[result.benchmark]
     generation = result.generation
-    is_standard_decoding = generation is None or benchmark.ranks_decoding(
-        generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens
-    )
+    decoding = generation.decoding if generation else None
+    answer_budget = generation.max_answer_tokens if generation else None
+    reasoning_budget = generation.max_reasoning_tokens if generation else None
     return (
-        result.dataset.split == benchmark.card.split
+        benchmark.ranks(result.dataset.split, decoding, answer_budget, reasoning_budget)
         and version_without(result.versions[benchmark.name]) == benchmark.version
         and result.results[benchmark.name].get(benchmark.card.headline) is not None
-        and is_standard_decoding
     )
 
 

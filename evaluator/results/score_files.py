@@ -70,9 +70,10 @@ def score_files(
     unanswered = [item for item_id, item in items.items() if item_id not in scores]
     empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
     scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
-    ordered = bench.compared(list(items.values()), [scores[item_id] for item_id in items])
+    in_order = list(items.values())
+    ordered = bench.compared(in_order, [scores[item.id] for item in in_order])
     ordered = [with_zeros(score) if score.id in missing else score for score in ordered]
-    if difference := bench.unlike_evaluation(list(items.values())):
+    if difference := bench.unlike_evaluation(in_order):
         note(f"{benchmark}: {difference}")
     if per_item:
         _write(per_item, ordered)

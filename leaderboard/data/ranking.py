@@ -186,10 +186,9 @@ def _may_have_rank(row: BoardRow) -> bool:
     benchmark = BENCHMARKS[row.benchmark]
     return (
         row.role == "model"
-        and row.split == benchmark.card.split
         and row.retired is None
         and not is_outdated(row)
-        and benchmark.ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
+        and benchmark.ranks(row.split, row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
     )
 
 

@@ -2,13 +2,16 @@
 
 import argparse
 
+from submissions.commands.arguments import place_argument
 from submissions.config.addresses import SPACES
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command to those of `hannun`."""
     build = commands.add_parser("build", help="write the pages as files; only what changed is written again")
-    build.add_argument("out", type=_place, metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space")
+    build.add_argument(
+        "out", type=place_argument, metavar="OUT", help=f"a folder, or {SPACES}ORG/NAME for a static Space"
+    )
     build.add_argument(
         "--address",
         type=_address,
@@ -23,13 +26,6 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="URL",
         help="address of the live board, to which the pages link for submitting",
     )
-
-
-def _place(text: str) -> str:
-    """Return a place for files. An empty one, as of an unset shell variable, would mean the current folder."""
-    if not text:
-        raise argparse.ArgumentTypeError("must not be empty")
-    return text
 
 
 def _address(text: str) -> str:

@@ -15,7 +15,7 @@ from leaderboard.edition.space import publish_to_space, space_folder
 from submissions.config.addresses import SPACES
 from submissions.config.settings import load_settings
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records.hub_names import is_hub_id
+from submissions.records.hub_names import hub_id_at
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError, StoreError
 
@@ -51,12 +51,10 @@ def _build(out: str, space: str | None, address: str, live: str) -> int:
 
 def _space_of(out: str) -> str | None:
     """Return the Space that `out` names, or None for a folder. Raises SettingsError for any other address."""
-    space = out.removeprefix(SPACES).removesuffix("/")
-    if out.startswith(SPACES) and is_hub_id(space):
-        return space
-    if "://" in out:
+    space = hub_id_at(out, SPACES)
+    if space is None and "://" in out:
         raise SettingsError(f"{out} is neither a folder nor {SPACES}ORG/NAME")
-    return None
+    return space
 
 
 def _space_address(space: str | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,7 +50,7 @@ class CallChecks:
         self._app = app
         endpoints = list(endpoints)
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
-        self._numbers = {endpoint.number for endpoint in endpoints}
+        self._numbers = [endpoint.number for endpoint in endpoints]  # a list: what a caller sends may not be hashable
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -58,6 +58,8 @@ class CallChecks:
         try:
             if scope["method"] == "POST":
                 receive = await self._checked_body(scope, receive)
+        except ClientDisconnect:  # nobody is left to answer
+            return None
         except HTTPException as error:  # also that of `SecurityMiddleware` for a body that is too large or too slow
             refusal = JSONResponse({"detail": error.detail}, error.status_code)
             return await refusal(scope, receive, send)

@@ -137,9 +137,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _count(self, *parts: bytes) -> None:
         """Add parts of the head. Raises ValueError if it is too large, which ends the parsing of the request."""
         self._head_bytes += sum(map(len, parts))
-        if (
-            self._head_bytes > MAX_HEAD
-        ):  # a head that arrives at once is complete before `data_received` could refuse it
+        # A head that arrives at once is complete before `data_received` could refuse it.
+        if self._head_bytes > MAX_HEAD:
             raise ValueError("the head of a request is too large")
 
     def send_400_response(self, msg: str) -> None:

@@ -111,14 +111,16 @@ def _add_key(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     parser.add_argument("key", nargs=nargs, help="the request's key, 32 hex digits")
 
 
-def path_argument(text: str) -> Path:
-    """Return the path in an argument.
-
-    An empty one, as of an unset shell variable, would mean the current folder, and an address a folder "hf:" in it.
-    """
+def place_argument(text: str) -> str:
+    """Return a path or an address. An empty one, as of an unset shell variable, would mean the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
-    if "://" in text:
+    return text
+
+
+def path_argument(text: str) -> Path:
+    """Return the path in an argument. An address would mean a folder "hf:" in the current one."""
+    if "://" in place_argument(text):
         raise argparse.ArgumentTypeError(f"must be on this machine, not {text!r}")
     return Path(text)
 

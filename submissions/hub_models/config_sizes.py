@@ -4,7 +4,6 @@ A config may name a billion layers beside a megabyte of weights. Building such a
 lower bounds of what such a config implies, so that no honest model is refused.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -102,10 +101,9 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
     """Return the largest size that a part has under one of these names, at most SIZE_CAP, or 0 if there is none."""
-    stated = (part.get(name) for name in names)
+    stated = [part.get(name) for name in names]
     # Not lists: a width for each layer says nothing about the product of the largest ones.
-    sizes = [_sizes(value) for value in stated if not isinstance(value, list)]
-    return max(itertools.chain.from_iterable(sizes), default=0)
+    return max(_sizes([value for value in stated if not isinstance(value, list)]), default=0)
 
 
 def _depth(value: Any) -> int:

@@ -17,6 +17,12 @@ def is_hub_owner(text: str) -> bool:
     return _OWNER.fullmatch(text) is not None
 
 
+def hub_id_at(address: str, kind: str) -> str | None:
+    """Return OWNER/NAME of an address such as hf://datasets/OWNER/NAME, or None. It must begin with `kind`: hf://datasets/"""
+    name = address.removeprefix(kind).removesuffix("/")
+    return name if address.startswith(kind) and is_hub_id(name) else None
+
+
 def is_hub_id(text: str) -> bool:
     """Return whether a text may be the ID of a repository or a bucket, OWNER/NAME."""
     return _ID.fullmatch(text) is not None

@@ -31,7 +31,7 @@ from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_hea
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from submissions.config.addresses import DATASETS
-from submissions.records.hub_names import is_hub_id
+from submissions.records.hub_names import hub_id_at
 from submissions.store import time_limits
 from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
@@ -81,8 +81,8 @@ class HubStore:
 
     def __init__(self, url: str, mirrors: Path, read_token: TokenReader = no_token) -> None:
         """Open the mirror; nothing is fetched yet. Raises StoreError if the address is not that of a dataset."""
-        name = url.removeprefix(DATASETS).removesuffix("/")
-        if not url.startswith(DATASETS) or not is_hub_id(name):
+        name = hub_id_at(url, DATASETS)
+        if name is None:
             raise StoreError(f"{url} is not a dataset; write hf://datasets/OWNER/NAME")
         self.url = url
         self.failed_attempts = 0

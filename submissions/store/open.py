@@ -6,7 +6,7 @@ from pathlib import Path
 from httpx2 import HTTPError
 from huggingface_hub.errors import HfHubHTTPError
 
-from submissions.config.addresses import BUCKETS, DATASETS
+from submissions.config.addresses import BUCKETS, DATASETS, bucket_of
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.records.hub_names import is_hub_id
@@ -121,8 +121,7 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
 
 def _is_bucket(url: str) -> bool:
     """Return whether an address is that of a bucket, or of a folder in one: hf://buckets/OWNER/NAME/FOLDER."""
-    owner_and_name = "/".join(url.removeprefix(BUCKETS).split("/")[:2])
-    return url.startswith(BUCKETS) and is_hub_id(owner_and_name)
+    return url.startswith(BUCKETS) and is_hub_id(bucket_of(url))
 
 
 def is_remote(url: str) -> bool:

@@ -27,7 +27,7 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from submissions.config.addresses import BUCKETS
+from submissions.config.addresses import BUCKETS, bucket_of
 from submissions.records.base import Record
 from submissions.store.base import TRANSIENT_ERRNOS
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
@@ -181,8 +181,7 @@ class PrivateStore:
         """Return False if the store is known to be public."""
         if not self.url.startswith(BUCKETS):
             return True  # folders are private, and buckets of other services are private by default
-        bucket = "/".join(self.url.removeprefix(BUCKETS).split("/")[:2])
-        return bool(self._run(lambda: self._api.bucket_info(bucket)).private)
+        return bool(self._run(lambda: self._api.bucket_info(bucket_of(self.url))).private)
 
     def _read(self, path: str, seconds: float) -> bytes:
         """Return the content of a file. Raises FileNotFoundError if it does not exist."""

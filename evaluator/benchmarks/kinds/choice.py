@@ -214,7 +214,7 @@ class Choice(Benchmark):
         """Return in what the scores differ from an evaluation's: the number of orders, or computed letters."""
         if self.rotates:
             return f"an evaluation asks each item in {len(LETTERS)} orders of its choices; here each is scored in one"
-        return computed_letters_note(list(items))
+        return computed_letters_note(items)
 
     def corrected_item(self, item: Item, answer: str) -> Item:
         """Return an item with another right choice, given as its text. Each choice stays at its letter."""

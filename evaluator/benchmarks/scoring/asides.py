@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.other_subjects import labels_of
+from evaluator.benchmarks.scoring.other_subjects import has_other_label
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, has_unit_of, is_among, is_rounding, same_quantities
 from evaluator.benchmarks.scoring.sentence_values import (
@@ -321,7 +321,8 @@ def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_requi
         return False
     if _ROUGHLY_BEFORE.search(before) and is_rounding(mention.quantity, required):
         return True
-    if _is_of_another_label(question, before):
+    clause = re.split(r"[,.]", before)[-1]
+    if has_other_label(question, clause):  # 1차 for 2차
         return True
     is_change = _CHANGE_AFTER.match(sentence, mention.end) or _CHANGE_BEFORE.search(before)
     if is_change and not ASKS_TO_COMPARE.search(question):
@@ -329,15 +330,6 @@ def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_requi
     if _SUM_BEFORE.search(before) and not _ASKS_FOR_SUM.search(question):
         return True
     return bool(_PER_BEFORE.search(before)) and "당" not in question
-
-
-def _is_of_another_label(question: str, before: str) -> bool:
-    """Return whether the label in the clause before a value is another one than the question's: 1차 for 2차."""
-    in_question = labels_of(question)
-    clause = re.split(r"[,.]", before)[-1]
-    return any(
-        noun in in_question and labels.isdisjoint(in_question[noun]) for noun, labels in labels_of(clause).items()
-    )
 
 
 def _is_of_another_year(sentence: str, mention: Mention, in_question: Sequence[Quantity]) -> bool:

@@ -22,7 +22,6 @@ _BOUND_AFTER = re.compile(
         (?: 넘(?!버)                                             # [300건]을 조금 넘습니다
           | 초과 | 상회 | 하회 | 돌파                            # [300건]을 상회합니다
           | [웃밑][도돈돌돔돕돎]                                 # [300건]을 웃돕니다
-          | (?:최대|최소)(?!\s?[값치])                           # [300건]이 최대입니다
           | (?:안|못)\s?[돼되된될됨됩] | 되지\s?[않못]           # [300건]이 채 안 됩니다
         )
       | 에[는도]? \s? {_DEGREE}
@@ -41,6 +40,15 @@ _BOUND_AFTER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# The value is the largest or smallest: a bound, unless the question asks for that.
+_EXTREME_AFTER = re.compile(
+    rf"""
+    \s? (?:[A-Za-zμ]{{1,4}}/?[a-z]{{0,3}}(?:세?제곱)?\s)? (?: 가량 | 정도 )?
+    [은는이가을를도]? \s? {_DEGREE} (?:최대|최소)(?!\s?[값치])      # [300건]이 최대입니다
+    """,
+    re.VERBOSE,
+)
+_ASKS_FOR_EXTREME = re.compile(r"가장|제일|최[고대저소]")  # 하루 최대 방문객은
 _BOUND_BEFORE = re.compile(
     r"""
     (?: (?:최소|최대)(?:한|로)? | 적어도 | 많아야                # 최대 [300건], but not 최대값은 [300건]
@@ -56,7 +64,9 @@ _BOUND_BEFORE = re.compile(
 )
 
 
-def is_bound(text: str, mention: Mention) -> bool:
+def is_bound(question: str, text: str, mention: Mention) -> bool:
     """Return whether a text, which `plain` has returned, only bounds one of its values."""
+    if _EXTREME_AFTER.match(text, mention.end) and not _ASKS_FOR_EXTREME.search(question):
+        return True
     before = max(0, mention.start - _REACH)
     return bool(_BOUND_AFTER.match(text, mention.end) or _BOUND_BEFORE.search(text, before, mention.start))

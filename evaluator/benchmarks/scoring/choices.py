@@ -6,6 +6,7 @@ Benchmarks with choices keep the right choice first in `Item.choices`. `choice_o
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluator.benchmarks.rows import Row, checked_text
@@ -35,7 +36,7 @@ def with_order_key(items: list[Item]) -> list[Item]:
     return [replace(item, extra={**item.extra, ORDER_KEY: key}) for item in items]
 
 
-def computed_letters_note(items: list[Item]) -> str | None:
+def computed_letters_note(items: Sequence[Item]) -> str | None:
     """Return a note for `python -m evaluator score` if the letters of some choices are computed, or None."""
     if any(item.choices and MAKERS_ORDER not in item.extra for item in items):
         return "the letters of choices are those of an evaluation of exactly these items in this order"

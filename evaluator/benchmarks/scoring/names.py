@@ -56,17 +56,15 @@ NUMBERS = (
 
 
 # What a thing is, at the end of its name: 건설업 for 건설업 분야.
-ROLE = re.compile(
-    r"""
+ROLE_WORDS = r"""
     (?: 분야 | 부문 | 업종                          # 건설업 분야
       | 유형 | 종류 | 항목 | 구분 | 계층            # 아파트 유형
       | 부서 | 학교급                               # 총무 부서
       | 지역                                        # 수도권 지역
       | 광역시 | 특별시 | 특별자치시 | 특별자치도   # 부산광역시
-    )$
-    """,
-    re.VERBOSE,
-)
+    )
+"""
+ROLE = re.compile(rf"{ROLE_WORDS}$", re.VERBOSE)
 
 # The patterns of `one_form`, in the order in which it replaces them. Later ones match the forms that earlier ones write.
 _MONTH_LETTERS = 3  # of a month's short form: Mar

@@ -123,12 +123,12 @@ def names_other_place(known: str, output: str) -> bool:
 
 def has_other_label(question: str, output: str) -> bool:
     """Return whether an output is about another label than the question: C등급 for B등급, 2호선 for 3호선."""
-    asked_labels = labels_of(question)
-    given_labels = labels_of(output)
+    asked_labels = _labels_of(question)
+    given_labels = _labels_of(output)
     return any(given_labels[noun].isdisjoint(asked_labels[noun]) for noun in asked_labels.keys() & given_labels.keys())
 
 
-def labels_of(text: str) -> dict[str, set[str]]:
+def _labels_of(text: str) -> dict[str, set[str]]:
     """Return the labels of a text by the noun that they belong to: B등급과 C등급 → {"등급": {"B", "C"}}."""
     labels: dict[str, set[str]] = {}
     for label, noun in _LABEL.findall(text):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evaluator.benchmarks.scoring.bounds import is_bound
 from evaluator.benchmarks.scoring.contradictions import gives_change
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
-from evaluator.benchmarks.scoring.names import MONTHS, ROLE, one_form, places_in, with_place_as
+from evaluator.benchmarks.scoring.names import MONTHS, ROLE, ROLE_WORDS, one_form, places_in, with_place_as
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, Reference, years_in
@@ -311,10 +311,9 @@ def _concludes(question: str, gold: str, text: str) -> bool:
 
 def _gives_name(gold: str, clause: str) -> bool:
     """Return whether a name is the subject before a superlative, or the predicate at the end of a clause."""
-    role = ROLE.pattern.strip().removesuffix("$")
     name = rf"""
         (?<![가-힣A-Za-z\d]) (?<![과와및·]\s)                     # not in a longer name, nor the last one of several
-        ['"‘“]? {re.escape(gold)} ['"’”]? (?:\s?{role})?
+        ['"‘“]? {re.escape(gold)} ['"’”]? (?:\s?{ROLE_WORDS})?
     """
     subject = rf"""
         {name} (?:\s?\([^()]*\))?                                # 중학교(350명)
@@ -348,7 +347,7 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     asserted = asserted_quantities(text, Reference(question, quantities(question), [value]))
     if not 1 <= len(asserted) <= 2:
         return False
-    if _is_bounded(plain(text), asserted) or gives_change(question, asserted, text):
+    if _is_bounded(question, plain(text), asserted) or gives_change(question, asserted, text):
         return False
     for quantity in asserted:
         given = quantity.in_unit(value.unit)
@@ -364,13 +363,13 @@ def _percentage(match: re.Match[str]) -> str:
     return f"{100 * int(part) / int(parts):g}%"
 
 
-def _is_bounded(text: str, asserted: Sequence[Quantity]) -> bool:
+def _is_bounded(question: str, text: str, asserted: Sequence[Quantity]) -> bool:
     """Return whether a text, which `plain` has returned, only bounds or denies an asserted quantity: 최대 350건, 350건 이상.
 
     A bound of another quantity is part of the subject: "65세 이상 인구는 350명입니다".
     """
     mentions = [mention for mention in scan(text) if is_among(mention.quantity, asserted)]
-    return any(is_bound(text, mention) or DENIED_AFTER.match(text, mention.end) for mention in mentions)
+    return any(is_bound(question, text, mention) or DENIED_AFTER.match(text, mention.end) for mention in mentions)
 
 
 def quantity_f1(question: str, gold: str, output: str) -> float:

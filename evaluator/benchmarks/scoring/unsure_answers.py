@@ -59,8 +59,11 @@ def is_unsure(question: str, gold: str, output: str) -> bool:
     if len(distinct([mention.quantity for mention in own])) != 1:
         return False
     gold = plain(gold)
-    may_be_bound = bool(_BOUND_WORD.search(gold)) or any(is_bound(gold, mention) for mention in scan(gold))
-    return any(_is_denied(text, mention) or (not may_be_bound and _is_bound_or_near(text, mention)) for mention in own)
+    may_be_bound = bool(_BOUND_WORD.search(gold)) or any(is_bound(question, gold, mention) for mention in scan(gold))
+    return any(
+        _is_denied(text, mention) or (not may_be_bound and _is_bound_or_near(question, text, mention))
+        for mention in own
+    )
 
 
 def _is_denied(text: str, mention: Mention) -> bool:
@@ -69,6 +72,6 @@ def _is_denied(text: str, mention: Mention) -> bool:
     return bool(DENIED_AFTER.match(text, mention.end) or _DENIED_BEFORE.search(text, before, mention.start))
 
 
-def _is_bound_or_near(text: str, mention: Mention) -> bool:
+def _is_bound_or_near(question: str, text: str, mention: Mention) -> bool:
     """Return whether a value is only a bound, or near the one that is meant: 300건 이상, 300건에 가깝습니다."""
-    return is_bound(text, mention) or bool(_NEAR_AFTER.match(text, mention.end))
+    return is_bound(question, text, mention) or bool(_NEAR_AFTER.match(text, mention.end))

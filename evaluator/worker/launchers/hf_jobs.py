@@ -101,7 +101,7 @@ class HubJobLauncher(JobLauncher):
             return launch.time_limit
         affordable = timedelta(hours=max_price / flavor.price)
         if affordable < minimum:
-            raise NoHardwareError(
+            raise self._no_hardware(
                 f"max_price {max_price:g} buys {affordable} on {flavor.name} at ${flavor.price:.2f} an hour"
             )
         return affordable
@@ -109,7 +109,7 @@ class HubJobLauncher(JobLauncher):
     def _flavor(self, memory: int | None) -> Flavor:
         """Return the cheapest hardware with enough memory, or the configured one.
 
-        Raises NoHardwareError if there is none, LaunchError if the Hub cannot be asked.
+        Raises LaunchError, as `_no_hardware` returns it, if there is none, or if the Hub cannot be asked.
         """
         offered = self._client.flavors()
         if self._jobs.flavor:
@@ -118,5 +118,9 @@ class HubJobLauncher(JobLauncher):
             fitting = [flavor for flavor in offered if flavor.memory >= (memory or DEFAULT_MEMORY)]
         if not fitting:
             wanted = self._jobs.flavor or f"{(memory or DEFAULT_MEMORY) / 1e9:,.0f} GB of GPU memory"
-            raise NoHardwareError(f"the Hub offers no hardware with {wanted}")
+            raise self._no_hardware(f"the Hub offers no hardware with {wanted}")
         return min(fitting, key=lambda flavor: flavor.price)
+
+    def _no_hardware(self, message: str) -> LaunchError:
+        """Return the error if no hardware fits. A configured one is the same for all models, so then the worker pauses."""
+        return LaunchError(message) if self._jobs.flavor else NoHardwareError(message)

@@ -19,6 +19,7 @@ from openpyxl.cell import Cell
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.source_files import files_below
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.errors import DataError
 from evaluator.datasets.import_dataset import Imported, import_dataset
@@ -258,6 +259,9 @@ def test_import_leaves_out_links_to_other_folders(tmp_path: Path) -> None:
     imported = _imported("ko-vqa", folder, tmp_path)
     assert [item.id for item in imported.items] == ["1", "2"]
     assert "image '3.png' is not below" in imported.rejected[0][1]
+    (folder / "below").mkdir()
+    (folder / "below/4.pdf").symlink_to(blobs / "2")
+    assert files_below(folder / "below", (".pdf",)) == [folder / "below/4.pdf"]
 
 
 def test_run_names_broken_picture(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -154,6 +154,9 @@ def test_budgets_limit_reasoning_and_answer_separately() -> None:
     assert cut_off_at("<think>" + "a" * 50) == 20, "the reasoning budget applies"
     assert cut_off_at("a" * 50, opened=True) == 20
     assert cut_off_at("<think>ab</think>cd") is None
+    assert cut_off_at("<think>a</think><think>" + "b" * 50, reasoning=30) == 30, (
+        "reasoning that opens again is not an answer"
+    )
 
 
 @pytest.mark.parametrize(

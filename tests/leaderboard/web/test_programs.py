@@ -289,6 +289,7 @@ def test_call_with_wrong_values_returns_one_sentence(
         ("call/v2/leaderboard", [], 422, "valid dictionary"),
         ("queue/join", {"fn_index": 99, "data": [], "session_hash": "a"}, 404, "no such endpoint"),
         ("queue/join", {"data": [], "session_hash": "a"}, 404, "no such endpoint"),
+        ("queue/join", {"fn_index": [], "data": [], "session_hash": "a"}, 404, "no such endpoint"),
     ],
 )
 def test_call_of_unknown_name_is_refused(http: httpx.Client, path: str, body: Any, status: int, message: str) -> None:

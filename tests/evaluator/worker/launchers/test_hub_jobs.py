@@ -113,7 +113,8 @@ def test_schedule_rejects_bad_input_in_one_line(
 
 def launcher(hub: Hub, settings: Settings, **limits: Any) -> tuple[HubJobLauncher, Launch]:
     """Return a launcher with these limits, and a job that it may start."""
-    jobs = HubJobs(image=IMAGE, space="org/board", commit="c" * 40, max_price=limits.pop("max_price", 20))
+    of_jobs = {"max_price": limits.pop("max_price", 20), "flavor": limits.pop("flavor", None)}
+    jobs = HubJobs(image=IMAGE, space="org/board", commit="c" * 40, **of_jobs)
     stores = {"store": STORES["HANNUN_STORE"], "private_store": STORES["HANNUN_PRIVATE_STORE"]}
     on_hub = settings.model_copy(update={"jobs": jobs, "hub_token": SecretStr(TOKEN), **stores})
     queue = Queue(open_store(on_hub.store, on_hub))
@@ -126,6 +127,7 @@ def launcher(hub: Hub, settings: Settings, **limits: Any) -> tuple[HubJobLaunche
     [
         ({"memory": 10**15}, "offers no hardware with 1,000,000 GB", "no_hardware"),
         ({"max_price": 0.0001}, r"max_price 0.0001 buys 0:00:0\d", "no_hardware"),
+        ({"flavor": "a10g-smal"}, "offers no hardware with a10g-smal", "launch_failed"),
         ({"time_limit": timedelta(minutes=5)}, "HANNUN_DEADLINE is less than", "launch_failed"),
     ],
 )
