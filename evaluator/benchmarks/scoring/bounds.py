@@ -5,17 +5,19 @@ in brackets.
 """
 
 import re
+from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.quantities import Mention
 
 _REACH = 12  # characters before a value in which a bound is looked for
-# Between a value and a verb or adjective, a part of verbose patterns.
+# Between a value and what follows it, parts of verbose patterns.
+_OTHER_UNIT = r"(?:[A-Za-zμ]{1,4}/?[a-z]{0,3}(?:세?제곱)?\s)?"  # [60] km 이상, in a unit that is not read
 _DEGREE = r"(?:(?:조금|약간|다소|살짝|훨씬|크게|한참|더|아직|채|조차)\s)*"
 
 _BOUND_AFTER = re.compile(
     rf"""
     \s?
-    (?:[A-Za-zμ]{{1,4}}/?[a-z]{{0,3}}(?:세?제곱)?\s)?            # [60] km 이상, in a unit that is not read
+    {_OTHER_UNIT}
     (?: 가량 | 정도 )?
     (?: 이상 | 이하 | 미만 | 초과 | 이전 | 이후                  # [300건] 이상
       | [은는이가을를도]? \s? {_DEGREE}
@@ -43,7 +45,7 @@ _BOUND_AFTER = re.compile(
 # The value is the largest or smallest: a bound, unless the question asks for that.
 _EXTREME_AFTER = re.compile(
     rf"""
-    \s? (?:[A-Za-zμ]{{1,4}}/?[a-z]{{0,3}}(?:세?제곱)?\s)? (?: 가량 | 정도 )?
+    \s? {_OTHER_UNIT} (?: 가량 | 정도 )?
     [은는이가을를도]? \s? {_DEGREE} (?:최대|최소)(?!\s?[값치])      # [300건]이 최대입니다
     """,
     re.VERBOSE,
@@ -64,9 +66,58 @@ _BOUND_BEFORE = re.compile(
 )
 
 
+class _Limit(NamedTuple):
+    """A kind of bound that a question may ask for. To "최대 몇 명입니까?", "최대 300명입니다" gives the value."""
+
+    asks: re.Pattern[str]
+    before: re.Pattern[str]  # up to the value
+    after: re.Pattern[str]
+
+
+def _limit(asks: str, before: str, after: str) -> _Limit:
+    """Return a limit from the words of its question and those before and after a value, in verbose patterns."""
+    return _Limit(
+        re.compile(asks, re.IGNORECASE | re.VERBOSE),
+        re.compile(rf"(?:{before})\s*(?:약|about)?\s*$", re.IGNORECASE | re.VERBOSE),
+        re.compile(rf"\s?{_OTHER_UNIT}(?:{after})", re.IGNORECASE | re.VERBOSE),
+    )
+
+
+_ASKED_VALUE = r"(?: 몇 | 얼마 | 며칠 | 언제 ) \s? [가-힣A-Za-z㎡%]{0,6} \s?"  # 몇 명, 얼마
+_NEVER = r"(?!)"
+_LIMITS = (
+    _limit(
+        rf"최[대고장] | 상한 | 한도 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 ) | \b(?: maximum | at\ most | up\ to )\b",  # 몇 명까지
+        r"최[대고장](?:한|로)? | 많아야 | ≤ | at\ most | up\ to",  # 최대 [300명]
+        r"이하 | or\ (?:less|fewer|below)",  # [300명] 이하
+    ),
+    _limit(
+        rf"최[소저단] | 하한 | 적어도 | {_ASKED_VALUE} 이상 | \b(?: minimum | at\ least )\b",  # 몇 명 이상
+        r"최[소저단](?:한|로)? | 적어도 | ≥ | at\ least",  # 최소 [5명]
+        r"이상 | \+ | or\ (?:more|over|above)",  # [5명] 이상
+    ),
+    _limit(rf"{_ASKED_VALUE} 미만 | \bless\ than\b", r"< | less\ than", r"미만"),  # 몇 명 미만: [50명] 미만
+    _limit(
+        rf"{_ASKED_VALUE} (?: [을를]? \s? 넘 | 초과 ) | \bmore\ than\b",  # 몇 명을 넘으면
+        r"> | more\ than",
+        r"[을를]? \s? 넘 | 초과",  # [50명]을 넘으면
+    ),
+    _limit(rf"{_ASKED_VALUE} 이전", _NEVER, r"이전"),  # 몇 년 이전: [2018년] 이전
+    _limit(rf"{_ASKED_VALUE} 이후", _NEVER, r"이후"),
+)
+
+
 def is_bound(question: str, text: str, mention: Mention) -> bool:
-    """Return whether a text, which `plain` has returned, only bounds one of its values."""
+    """Return whether a text, which `plain` has returned, only bounds one of its values.
+
+    A bound of the kind that the question asks for is the answer: "최소 5명" and "5명 이상" to "최소 몇 명이 필요합니까?".
+    """
     if _EXTREME_AFTER.match(text, mention.end) and not _ASKS_FOR_EXTREME.search(question):
         return True
     before = max(0, mention.start - _REACH)
-    return bool(_BOUND_AFTER.match(text, mention.end) or _BOUND_BEFORE.search(text, before, mention.start))
+    bounds_after = _BOUND_AFTER.match(text, mention.end)
+    bounds_before = _BOUND_BEFORE.search(text, before, mention.start)
+    asked = [limit for limit in _LIMITS if limit.asks.search(question)]
+    if bounds_after and not any(limit.after.match(text, mention.end) for limit in asked):
+        return True
+    return bool(bounds_before) and not any(limit.before.search(text, before, mention.start) for limit in asked)

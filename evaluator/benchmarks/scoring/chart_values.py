@@ -124,17 +124,20 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
     wanted = mentions[-1]
     if "%" in answer and (fractions := _FRACTION.findall(passage)):
         is_written = any(mention.quantity.unit == "%" for mention in scan(readable(passage)))
-        is_near = _is_about if is_written else _is_share  # about three quarters (76.4 %)
-        return all(is_near(wanted, *fraction) for fraction in fractions) and _has_no_other_share(passage, wanted)
+        max_error = MAX_ROUGH_SHARE_ERROR if is_written else MAX_SHARE_ERROR  # about three quarters (76.4 %)
+        agrees = all(_is_share(wanted, *fraction, max_error) for fraction in fractions)
+        return agrees and _has_no_other_share(passage, wanted)
     if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
         passage = _without_comparison(passage)
         readable_passage = readable(passage)
         values = _asserted_values(question, passage, years=True)
         years = {value.quantity.value for value in values if _is_year(readable_passage, value)}
         return years == {wanted.quantity.value}
+    if _is_per_another(answer, passage):
+        return False
     clause = main_part(clause_about(question, passage.replace("\n", " "), _DIGIT), _VALUE)
     given = _asserted_values(question, clause, years=False)
-    return bool(given) and all(_agree(question, answer, wanted, passage, value, tolerance) for value in given)
+    return bool(given) and all(_agree(question, answer, wanted, clause, value, tolerance) for value in given)
 
 
 def _without_comparison(passage: str) -> str:
@@ -148,14 +151,9 @@ def _asks_amount(question: str) -> bool:
     return bool(_ASKS_AMOUNT.search(question)) and not _ASKS_TIME.search(question)
 
 
-def _is_about(wanted: Mention, part: str, whole: str) -> bool:
-    """Return whether a fraction is near the wanted percentage: about 3/4 is 76.4 %."""
-    return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < MAX_ROUGH_SHARE_ERROR
-
-
-def _is_share(wanted: Mention, part: str, whole: str) -> bool:
-    """Return whether a fraction is the wanted percentage: 1/4 is 25 %."""
-    return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < MAX_SHARE_ERROR
+def _is_share(wanted: Mention, part: str, whole: str, max_error: float) -> bool:
+    """Return whether a fraction is the wanted percentage, up to an error in percentage points: 1/4 is 25 %."""
+    return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < max_error
 
 
 def _has_no_other_share(passage: str, wanted: Mention) -> bool:
@@ -212,14 +210,14 @@ def _is_year(text: str, value: Mention) -> bool:
     return value.quantity.unit in ("", "년") and bool(_YEAR.match(text, value.start))
 
 
-def _agree(question: str, answer: str, wanted: Mention, passage: str, given: Mention, tolerance: float) -> bool:
-    """Return whether a value of the answer and one of a passage agree.
+def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Mention, tolerance: float) -> bool:
+    """Return whether a value of the answer and one of a clause agree.
 
     If the question asks in a factor (how many thousand), a value without a factor may be in it: 12 for 12,000.
     """
     wanted_quantity = wanted.quantity
     given_quantity = given.quantity
-    if _is_other_direction(question, given_quantity) or _is_per_another(answer, passage):
+    if _is_other_direction(question, given_quantity):
         return False
     if wanted_quantity.agrees(given_quantity):
         return True
@@ -230,9 +228,9 @@ def _agree(question: str, answer: str, wanted: Mention, passage: str, given: Men
     factor = _asked_factor(question)
     pairs = [(wanted_quantity.value, given_quantity.value)]
     if factor > 1 and not _has_factor(answer, wanted):
-        factors = (factor,) if _has_factor(passage, given) else (1, factor)
+        factors = (factor,) if _has_factor(clause, given) else (1, factor)
         pairs = [(wanted_quantity.value * factor, given_quantity.value) for factor in factors]
-    elif factor > 1 and not _has_factor(passage, given):
+    elif factor > 1 and not _has_factor(clause, given):
         pairs.append((wanted_quantity.value, given_quantity.value * factor))
     return any(_is_near(float(w), float(g), tolerance) for w, g in pairs)
 

@@ -63,7 +63,7 @@ _COUNT_WORDS = "|".join(sorted(COUNTS, key=len, reverse=True))
 _COUNTED = re.compile(
     rf"""
     (?<![가-힣\d]) (?<!\d\s)                           # but not 108 세대
-    (?!세대|세종|한편|한해)                            # nor 세종, 한편
+    (?!세대|세종|한편|한해|이?만[한두세]|백두대간)     # nor 세종, 한편, 쉴 만한 곳, 만두 개수
     ((?:[{_DIGIT}]?[만천백]\s?){{0,4}}) ({_COUNT_WORDS})  # 두 곳, 삼백열두 명: group 1 is 삼백
     \s?({COUNTERS})
     (?![가-힣]*째\s?줄)                                # nor 두 번째 줄

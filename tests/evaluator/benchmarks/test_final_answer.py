@@ -9,6 +9,7 @@ from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.names import one_form, places_in
+from evaluator.benchmarks.scoring.number_words import in_digits
 from evaluator.benchmarks.scoring.readings import hesitates, matches_name, matches_reading, quantity_f1, reading_of
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
@@ -890,6 +891,74 @@ def test_strict_match_accepts_level_beside_change(ending: str) -> None:
 )
 def test_strict_match_reads_bounds_of_question_and_gold(question: str, gold: str, output: str, right: bool) -> None:
     assert strict_match(question, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        ("회의실의 최대 수용 인원은 몇 명입니까?", "300명", "최대 300명입니다.", True),
+        ("최대 몇 명까지 수용할 수 있습니까?", "300명", "최대 300명까지 수용할 수 있습니다.", True),
+        ("최대 몇 명까지 수용할 수 있습니까?", "300명", "300명까지입니다.", True),
+        ("최대 몇 명까지 수용할 수 있습니까?", "300명", "최대 300명", True),
+        ("최소 몇 명이 필요합니까?", "5명", "최소 5명이 필요합니다.", True),
+        ("최소 몇 명이 필요합니까?", "5명", "적어도 5명이 필요합니다.", True),
+        ("최소 몇 명이 필요합니까?", "5명", "5명 이상이 필요합니다.", True),
+        ("몇 명까지 신청할 수 있습니까?", "5명", "5명 이하입니다.", True),
+        ("몇 명 이상이어야 합니까?", "5명", "5명 이상이어야 합니다.", True),
+        ("몇 명 이상이어야 합니까?", "5명", "최소 5명입니다.", True),
+        ("몇 명 미만인 기업이 대상입니까?", "50명", "50명 미만입니다.", True),
+        ("부상자는 몇 명입니까?", "300명", "최대 300명입니다.", False),
+        ("최대 몇 명입니까?", "300명", "300명 이하입니다.", True),
+        ("최대 몇 명입니까?", "300명", "최소 300명입니다.", False),
+        ("지원 한도는 얼마입니까?", "300만 원", "최대 300만 원입니다.", True),
+        ("보증금의 상한액은 얼마입니까?", "300만 원", "최대 300만 원까지입니다.", True),
+        ("하한은 얼마입니까?", "300만 원", "최소 300만 원입니다.", True),
+        ("하한은 얼마입니까?", "300만 원", "최대 300만 원입니다.", False),
+        ("며칠 이내에 신청해야 합니까?", "7일", "7일 이내입니다.", True),
+        ("며칠 이내에 신청해야 합니까?", "7일", "7일 이하입니다.", True),
+        ("며칠 이내에 신청해야 합니까?", "7일", "7일 이상입니다.", False),
+        ("몇 년 이후에 지어진 건물입니까?", "2018년", "2018년 이후입니다.", True),
+        ("몇 년 이후에 지어진 건물입니까?", "2018년", "2018년 이전입니다.", False),
+        ("몇 세 이상이 대상입니까?", "65세", "65세 이상입니다.", True),
+        ("몇 세 이상이 대상입니까?", "65세", "만 65세 이상입니다.", True),
+        ("65세 이상 인구는 몇 명입니까?", "300명", "300명 이상입니다.", False),
+        ("65세 이상 인구는 몇 명입니까?", "300명", "65세 이상 인구는 300명 이상입니다.", False),
+        ("65세 이상 인구는 몇 명입니까?", "300명", "최소 300명입니다.", False),
+        ("최대 몇 명까지 수용할 수 있습니까?", "300명", "최대 200명입니다.", False),
+        ("최대 풍속은 초속 몇 미터입니까?", "30m", "최대 30m입니다.", True),
+        ("What is the maximum number of people?", "300", "At most 300 people.", True),
+        ("How many people are allowed at most?", "300", "Up to 300.", True),
+        ("몇 명 미만인 기업이 대상입니까?", "50명", "50명 이하입니다.", False),
+        ("몇 점 이상이면 합격입니까?", "60점", "60점을 넘으면 합격입니다.", False),
+        ("몇 점 이상이면 합격입니까?", "60점", "60점 이상이면 합격입니다.", True),
+        ("몇 점을 넘어야 합니까?", "60점", "60점을 넘어야 합니다.", True),
+        ("최저 임금은 얼마입니까?", "9,860원", "최저 9,860원입니다.", True),
+        ("최저 임금은 얼마입니까?", "9,860원", "9,860원 이상입니다.", True),
+        ("면적이 얼마 이상이어야 합니까?", "300㎡", "300㎡ 이상이어야 합니다.", True),
+        ("면적이 몇 ㎡ 이상이어야 합니까?", "300㎡", "최소 300㎡입니다.", True),
+        ("최대 전력은 몇 MW입니까?", "603MW", "최대 603 MW 입니다.", True),
+        ("가장 많은 달은 몇 건입니까?", "603건", "최대 603건 이상입니다.", False),
+    ],
+)
+def test_strict_match_accepts_bound_that_is_asked_for(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("쉴 만한 곳", "쉴 만한 곳"),
+        ("이만한 곳", "이만한 곳"),
+        ("만두 개수", "만두 개수"),
+        ("백두대간", "백두대간"),
+        ("만 두 개", "10002개"),
+        ("이만 두 개", "20002개"),
+        ("백두 명", "102명"),
+        ("한 곳", "1곳"),
+    ],
+)
+def test_words_that_begin_like_numbers_stay(text: str, read: str) -> None:
+    assert in_digits(text) == read
 
 
 @pytest.mark.parametrize(
