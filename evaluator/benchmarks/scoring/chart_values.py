@@ -125,7 +125,7 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
     if "%" in answer and (fractions := _FRACTION.findall(passage)):
         is_written = any(mention.quantity.unit == "%" for mention in scan(readable(passage)))
         max_error = MAX_ROUGH_SHARE_ERROR if is_written else MAX_SHARE_ERROR  # about three quarters (76.4 %)
-        agrees = all(_is_share(wanted, *fraction, max_error) for fraction in fractions)
+        agrees = all(_is_share(wanted, part, whole, max_error) for part, whole in fractions)
         return agrees and _has_no_other_share(passage, wanted)
     if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
         passage = _without_comparison(passage)
