@@ -19,7 +19,15 @@ from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.kinds.transcription import Transcription
 from evaluator.benchmarks.metrics import EM, Metric, mean
 from evaluator.benchmarks.rows import Row, nonempty_text, text_in
-from evaluator.benchmarks.scoring.page_checks import HEADINGS, SIDES, Check, checked_row, is_sound, run_checks
+from evaluator.benchmarks.scoring.page_checks import (
+    HEADINGS,
+    SIDES,
+    Check,
+    checked_row,
+    is_sound,
+    normalized,
+    run_checks,
+)
 from evaluator.benchmarks.source_files import ImageFolder, composed, files_below
 from evaluator.benchmarks.source_rows import SourceRow, json_lines
 from evaluator.core.data_types import Answer, Item, Score
@@ -135,7 +143,7 @@ class KDocOCRBench(Transcription):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        """Build an item. Each page is a cluster of its own, even if two pages look alike."""
+        """Build an item. Each page is a cluster of its own. Otherwise pages with the same picture would be one."""
         item = super().item(row, folder)
         return replace(item, cluster=item.id)
 
@@ -156,7 +164,7 @@ class KDocOCRBench(Transcription):
 
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score` from `id` and `checks`, without a gold answer."""
-        inputs = self.scoring_inputs({"checks": None, **row})
+        inputs = self.scoring_inputs({"checks": None, **row})  # a row without checks is refused as one with wrong ones
         return Item(nonempty_text(row, "id"), "", self.reference(row, inputs), extra=inputs)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
@@ -235,7 +243,7 @@ def _is_long_enough(output: str, check: Check) -> bool:
     The published rule compares the shorter text with the best part of the longer one, so the output `1` passes for every
     sentence with a 1.
     """
-    return len(output.strip()) >= MIN_LENGTH_RATIO * len(check["text"])
+    return len(output.strip()) >= MIN_LENGTH_RATIO * len(normalized(check["text"]))
 
 
 def _checks_passed(checks: Sequence[Check], passed: Sequence[bool], rates: Mapping[str, float], output: str) -> float:
@@ -283,8 +291,8 @@ def _checks(content: Any) -> tuple[Check, ...]:
         if not isinstance(rows, list):
             raise TypeError
         return tuple(checked_row(row) for row in rows)
-    except (TypeError, AttributeError, json.JSONDecodeError):
-        raise ValueError("column 'checks' is not a list of tests in JSON") from None
+    except (TypeError, AttributeError, json.JSONDecodeError, RecursionError):
+        raise ValueError("column 'checks' is not a list of checks in JSON") from None
     except ValueError as error:
         raise ValueError(f"column 'checks': {error}") from None
 

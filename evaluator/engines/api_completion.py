@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import httpx2
+import httpx2  # the HTTP client of openai
 import openai
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
@@ -40,7 +40,8 @@ class OutputFormat:
     writes_reasoning: bool | None = None  # None: unknown
     opened: bool = False  # whether rendered prompts end inside the reasoning, which the model then continues
     switches: dict[str, Any] = field(default_factory=dict)  # template variables, sent to the server
-    tags: Tags | None = ANY_TAGS  # the text around the reasoning
+    # The text around the reasoning. None: the model writes none. ANY_TAGS: its template is unknown, as of a remote server.
+    tags: Tags | None = ANY_TAGS
     special_tokens: tuple[str, ...] = ()  # removed from answers
     stop_tokens: tuple[str, ...] = ()  # special tokens that end an answer
     # Reads the ids of the tokens, if the server sends them. Returns None if they are not ids of this model.
@@ -49,7 +50,10 @@ class OutputFormat:
 
     @property
     def shows_reasoning(self) -> bool:
-        """Whether outputs contain all reasoning. Providers of closed models report only its number of tokens."""
+        """Whether outputs contain all reasoning, which is certain only of a model whose template is known.
+
+        Providers of closed models leave the reasoning out of the output and report its number of tokens.
+        """
         return self.tags is not ANY_TAGS
 
 
@@ -87,7 +91,7 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFo
         "tokens": _token_count(usage.completion_tokens) if usage else None,
     }
     if isinstance(completion.model, str) and completion.model:
-        reported["model"] = f"{completion.model} {completion.system_fingerprint or ''}".strip()[:MAX_MODEL_NAME]
+        reported["model"] = _text(f"{completion.model} {completion.system_fingerprint or ''}").strip()[:MAX_MODEL_NAME]
     # Some servers return usage but no choices for a question that their filter blocks.
     if not completion.choices:
         return Answer(prompt_id, "", "refused", 0.0, **reported)
@@ -96,7 +100,7 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFo
     raw = output.raw
     status: AnswerStatus = "ok" if output.answer else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
-        raw = raw or choice.message.refusal
+        raw = raw or _text(choice.message.refusal) or None
         status = "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
@@ -130,7 +134,6 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
     The server may return the reasoning in a field of its own. Otherwise it is split off the text by its tags.
     """
     content, reasoning = _split_content(choice.message.content)
-    content = content.encode(errors="replace").decode()  # some servers return half of a surrogate pair
     reasoning = reasoning or reasoning_of(choice.message.model_extra or {})
     if reasoning is not None and not content and form.writes_reasoning is False:
         # The server's parser takes all text before a closing tag for reasoning, and this model writes no such tag.
@@ -160,7 +163,7 @@ def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: Outpu
     reported = _token_count(details.reasoning_tokens) if details else 0
     if reported:
         return reported
-    if output.reasoning is None:
+    if output.reasoning is None:  # nor is a number reported
         return None
     share = len(output.reasoning) / max(1, len(output.reasoning) + len(output.answer))
     generated = _token_count(usage.completion_tokens) if usage else 0
@@ -177,17 +180,22 @@ def _split_content(content: Any) -> tuple[str, str | None]:
 
     `[{"type": "thinking", "thinking": "2 + 2"}, {"type": "text", "text": "4"}]` -> `("4", "2 + 2")`
     """
+    if isinstance(content, dict):  # one part without the list
+        content = [content]
     if not isinstance(content, list):
-        return str(content or ""), None
-    texts = [
-        str(part.get("text") or "") for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS
-    ]
+        return _text(content), None
+    texts = [_text(part.get("text")) for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
     thoughts = [
         _split_content(part.get("thinking") or part.get("reasoning") or part.get("text"))[0]
         for part in content
         if isinstance(part, dict) and part.get("type") in REASONING_PARTS
     ]
     return "".join(texts), "".join(thoughts) or None
+
+
+def _text(value: Any) -> str:
+    """Return a text of a server in valid Unicode. Some return half of a surrogate pair, or something else than a text."""
+    return str(value or "").encode(errors="replace").decode()
 
 
 def complaint_of(error: openai.APIStatusError) -> str:

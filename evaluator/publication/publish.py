@@ -54,11 +54,11 @@ def publish(
     """Save details and scores, then publish the result of a claimed request.
 
     The result goes to the store of `queue`: for a public request that is `public`, the public store; for a private one the
-    store of the private queue. A private evaluation is compared with no other result and only counted. The count is
-    published once its model has a public row, so that nobody can publish only the best of many.
+    store of the private queue. A private evaluation is compared with no other result and only counted. The number of a
+    model's private evaluations is published once it has a public row, so that nobody can publish only the best of many.
 
-    Store errors, for example a replaced token, are retried until `interrupted` is set, because the answers took hours of
-    GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and
+    Store errors, for example a replaced token, are retried until `interrupted` is set, when the worker stops or the deadline
+    passes, because the answers took hours of GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and
     StoreError if the store still fails when `interrupted` is set.
     """
     request = task.request
@@ -90,7 +90,7 @@ def publish(
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
-    retrying(attempt)  # its last step succeeds only once, because the request is finished then
+    retrying(attempt)  # safe to repeat: its other steps overwrite what they wrote, and its last one ends the request
     log.info("published %s", request.key)
     if queue.is_private:
         return

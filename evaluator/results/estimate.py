@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.hub_models.model_facts import memory_needed
+from submissions.hub_models.model_facts import memory_for_weights
 from submissions.records.result import EvalResult
 
 # Assumptions about a run. The median of past runs corrects the time of answering, but not that of loading.
@@ -109,8 +109,7 @@ def estimate(
     `weight_bytes` is the size of the weights in the precision that they are run in. `past` are earlier results, of which
     those of the same benchmark on the same kind of device correct the estimate by the median of their `past_ratios`.
     """
-    memory = memory_needed(None, "bfloat16", weight_bytes) or 0  # without parameters, the precision is not used
-    devices = max(1, math.ceil(memory / device.memory))
+    devices = max(1, math.ceil(memory_for_weights(weight_bytes) / device.memory))
 
     def seconds(batch: int) -> float:
         return answer_seconds(params, weight_bytes, benchmark, device, devices, reasons=reasons, batch=batch)
@@ -136,7 +135,7 @@ def past_ratios(past: Iterable[EvalResult], benchmark: str, device: DeviceSpeed)
     ratios = []
     for result in past:
         hardware = result.latency.hardware if result.latency else None
-        measured = result.total_evaluation_time_seconds
+        measured = result.total_evaluation_time_seconds  # of answering in batches, without loading
         params = result.config.params
         if result.benchmark != benchmark or device_named(hardware or "") != device:
             continue
@@ -169,4 +168,4 @@ def error_factor(ratios: Sequence[float], factor: float) -> float | None:
     if len(ratios) < MIN_RUNS_FOR_ERROR:
         return None
     off = sorted(max(ratio / factor, factor / ratio) for ratio in ratios)
-    return off[min(len(off) - 1, int(ERROR_QUANTILE * len(off)))]
+    return off[math.ceil(ERROR_QUANTILE * len(off)) - 1]

@@ -1,5 +1,7 @@
 """Count evaluations by model, organisation and base model. The best score of many attempts is weaker evidence.
 
+An attempt here is an evaluation that gave a result. How often one request was tried (`EvalRequest.attempt`) is another number.
+
 Each result shows which attempt of its model it is, such as "2 of 3" (`attempts_of`), and the page /record shows the totals of
 organisations and base models (`all_attempts`). Evaluations whose results were not published count too (`PrivateCounts`).
 """
@@ -50,7 +52,8 @@ def attempts_of(rows: Sequence[BoardRow], private: PrivateCounts) -> dict[str, A
     """Return the attempt of each measured result of a benchmark, by key.
 
     Attempts are counted for each test set and version. Results whose model has only one attempt are left out. When private
-    evaluations took place is not known, so they are numbered before the public ones. Reported results are not counted.
+    evaluations took place, and of which version, is not known, so they are numbered before the public ones of every version:
+    the count may be too high, but hides none. Reported results are not counted.
     """
     measured = [row for row in rows if row.kind == "verified" and row.role == "model"]
     results_of: dict[tuple[str, str, str], list[BoardRow]] = {}  # by model, split and version

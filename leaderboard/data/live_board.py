@@ -229,7 +229,7 @@ class LiveBoard:
                 self._other_failures += 1
             log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
-            has_to_read_workers = self.workers.begin(self._view.queue)
+            has_to_read_workers = self.workers.try_begin(self._view.queue)
             self._refresh_ended = time.monotonic()
             self._idle.set()
             self._refreshing.release()  # last, because the next refresh clears `_idle` as soon as it has the lock

@@ -1,7 +1,8 @@
 """What workers report in the private store: running evaluations, pauses, when each worker was last seen.
 
-`LiveBoard.workers` is the only instance. After each refresh of the board, its thread calls `begin` and then `refresh`, which
-reads what is due. The queue page, `/queue.json` and the operator's metrics show the attributes.
+`LiveBoard.workers` is the only instance. The thread that refreshes the board calls `try_begin` just before the board's refresh
+ends and `refresh`, which reads what is due, after it. The queue page, `/queue.json` and the operator's metrics show the
+attributes.
 """
 
 import logging
@@ -23,7 +24,9 @@ log = logging.getLogger(__name__)
 LEASES_EVERY = 10.0  # seconds between two reads of the running evaluations
 WORKERS_EVERY = 30.0  # seconds between two reads of workers, pauses and upkeep
 PROBE_EVERY = 30.0  # seconds between two attempts to write to a private store that could not be written
-AWAY = timedelta(hours=2)  # without any worker, after which waiting requests count as unattended; a Job runs every hour
+AWAY = timedelta(
+    hours=2
+)  # without any worker, after which waiting requests count as unattended; a scheduled Job runs hourly
 SILENT = timedelta(minutes=5)  # without a heartbeat (ten are missing): the worker has died or cannot reach the store
 NEVER = -math.inf  # by the monotonic clock, which may begin at 0
 
@@ -38,7 +41,6 @@ class WorkerStatus:
         # When each was last read or tried, by the monotonic clock.
         self._leases_read = NEVER
         self._workers_read = NEVER
-        self._pauses_read = NEVER
         self._probed = NEVER
         self._refresh_began = NEVER
         self._workers_as_of: datetime | None = None  # when `workers` was read, by the wall clock
@@ -58,12 +60,12 @@ class WorkerStatus:
         """Since when the private store cannot be read or written, or None if it can."""
         return self._heartbeats.health.failing_since if self._heartbeats else None
 
-    def begin(self, queue: Sequence[QueueRow]) -> bool:
-        """Note the open and recent requests, and return whether the caller has to call `refresh` now.
+    def try_begin(self, queue: Sequence[QueueRow]) -> bool:
+        """Note the open and recent requests, and take the lock that a refresh needs, if it is free.
 
-        It must not if nothing can be read, or if another thread is refreshing. The board calls this before its own refresh
-        ends, so that those who wait for the board wait for the workers too. If it returns True, `refresh` has to follow: it
-        releases the lock that is taken here.
+        Return whether the lock was taken. Then the caller has to call `refresh`, which releases it; otherwise another thread
+        is refreshing, or nothing can be read, and the caller must not. The board calls this before its own refresh ends, so
+        that those who wait for the board wait for the workers too.
         """
         self._queue = queue
         if self._heartbeats is None or not self._refreshing.acquire(blocking=False):
@@ -77,7 +79,7 @@ class WorkerStatus:
         self._idle.wait(max(0.0, self._refresh_began + seconds - time.monotonic()))
 
     def refresh(self) -> None:
-        """Read what is due, if `begin` has returned True. This takes long if the private store does not answer."""
+        """Read what is due, if `try_begin` has returned True. This takes long if the private store does not answer."""
         assert self._heartbeats is not None
         try:
             self._probe_if_due(self._heartbeats)
@@ -99,11 +101,10 @@ class WorkerStatus:
             heartbeats.probe()
 
     def _read(self, heartbeats: Heartbeats) -> None:
-        """Read leases, workers and pauses, each if the time for it has come. Raises StoreError."""
+        """Read leases and workers, each if the time for it has come. Raises StoreError."""
         running = [row.key for row in self._queue if row.status == Status.RUNNING]
-        has_pending = any(row.status == Status.PENDING for row in self._queue)
         now = time.monotonic()
-        ended = self.leases.keys() - running  # evaluations that are shown as running, but are not
+        ended = self.leases.keys() - running  # evaluations that are shown as running, but are not: read again at once
         if now - self._leases_read >= LEASES_EVERY or ended:
             self._leases_read = now
             self.leases = heartbeats.last_by_key(running) if running else {}
@@ -119,17 +120,12 @@ class WorkerStatus:
             self.workers = heartbeats.workers()
             self.upkeep = heartbeats.upkeep()
             self.diagnosis = heartbeats.diagnosis()
-            self._workers_as_of = datetime.now(UTC)
-        if running or not has_pending:  # pauses only explain why waiting requests do not run
-            self._pauses = []
-            self._pauses_read = NEVER  # so that they are read as soon as requests wait again
-        elif now - self._pauses_read >= WORKERS_EVERY:
-            self._pauses_read = now
             self._pauses = heartbeats.pauses(datetime.now(UTC))
+            self._workers_as_of = datetime.now(UTC)
 
     @property
     def pauses(self) -> list[Pause]:
-        """Workers that take no request for now, because something fails on their hosts."""
+        """The pauses of workers that take no request for now, because something fails on their hosts."""
         return [pause for pause in self._pauses if pause.until > datetime.now(UTC)]
 
     @property
@@ -146,6 +142,8 @@ class WorkerStatus:
         oldest = min(submitted)
         seen = [worker.seen_at for worker in self.workers] + [lease.heartbeat_at for lease in self.leases.values()]
         last_seen = max(seen, default=oldest)
+        # A request that was submitted after the last worker was seen has waited only since then. The wait ends when workers
+        # were read, not now: a board that has read nothing for an hour does not know whether one was there.
         waiting_since = max(last_seen, oldest)
         return last_seen if self._workers_as_of - waiting_since > AWAY else None
 

@@ -37,12 +37,17 @@ def _build(out: str, space: str | None, address: str, live: str) -> int:
     """
     settings = load_settings(BENCHMARKS)
     store = open_store(settings.store, settings)
-    board = LiveBoard(store, Heartbeats(settings), links=settings.links)
-    board.refresh()  # a large store takes longer than a visitor is made to wait
+    board = LiveBoard(store, Heartbeats(settings), links=settings.links)  # opened books need the live board's `?set=`
+    board.refresh()  # `board.view()` waits a few seconds only, which a large store may need more than
     if board.stale_since:
         raise StoreError("the store is out of reach; nothing was written")
     folder = space_folder(settings.work_dir, space) if space else Path(out)
-    built = build(board, folder, Edition(address, live), _progress if sys.stderr.isatty() else None)
+    is_shown = sys.stderr.isatty()
+    try:
+        built = build(board, folder, Edition(address, live), _show_progress if is_shown else None)
+    finally:
+        if is_shown:
+            sys.stderr.write("\n")  # ends the line of `_show_progress`
     print(f"{len(built.written)} of {built.total} files written, {len(built.removed)} removed: {folder}")
     if space:
         print(publish_to_space(folder, space, settings))
@@ -68,6 +73,6 @@ def _space_address(space: str | None) -> str:
     return f"https://{subdomain}.static.hf.space"
 
 
-def _progress(done: int, total: int) -> None:
+def _show_progress(done: int, total: int) -> None:
     """Show the progress in one line, which each call writes again."""
-    sys.stderr.write(f"\r{done} / {total} files" + ("\n" if done == total else ""))
+    sys.stderr.write(f"\r{done} / {total} files")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from leaderboard.views.location import LANGUAGE_FOLDERS, Location, asset_version, query_text
 from leaderboard.views.texts import Language
 
-_UNSAFE = re.compile(r"[^\w.-]|^\.+")  # in a file's name: other characters, such as ":", and dots at the beginning
+_UNSAFE = re.compile(r"[^\w.-]|^\.+")  # in a file's name: characters such as ":", and dots at the beginning
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def page_file(path: str, language: Language) -> str:
 
 
 def data_file(path: str, language: str = "", axis: str = "") -> str:
-    """Return the file that has the data of an address of the live board.
+    """Return the file that has the data of an address of the live board, whose parameters are `language` and `axis`.
 
-    "feed.xml?lang=en" -> "feed.en.xml"; "charts/ko-vqa/parts.json?lang=en&axis=domain" -> "charts/ko-vqa/parts-domain.en.json".
+    ("feed.xml", "en") -> "feed.en.xml", ("charts/ko-vqa/parts.json", "en", "domain") -> "charts/ko-vqa/parts-domain.en.json".
     """
     stem, _, kind = path.rpartition(".")
     if axis:

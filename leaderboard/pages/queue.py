@@ -59,6 +59,8 @@ def request(board: LiveBoard, here: Location, version: str) -> str | None:
 def _progress(board: LiveBoard, view: View) -> dict[str, Any]:
     """Return what the templates need to describe the state of a request."""
     progress = {key: lease.progress for key, lease in board.workers.leases.items() if lease.progress}
+    is_running = any(row.status == Status.RUNNING for row in view.queue)
+    pauses = [] if is_running else board.workers.pauses  # if one worker goes on, evaluation is not paused
     return {
         "failures": {code.value: message for code, message in FAILURES.items()},
         "infrastructure_failures": {code.value for code in FAILURES if code.is_infrastructure},
@@ -66,7 +68,7 @@ def _progress(board: LiveBoard, view: View) -> dict[str, Any]:
         "waits": waits(view.queue, datetime.now(UTC)),
         "progress": progress,
         "last_heartbeat_of_silent": board.workers.silent_since,
-        "pauses": board.workers.pauses,
+        "pauses": pauses,
         "no_worker_since": board.workers.unattended_since,
     }
 

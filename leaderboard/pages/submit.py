@@ -14,8 +14,9 @@ from leaderboard.views.location import Location
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.texts import text, translate
 from submissions.checks.report import Report
-from submissions.checks.submission import MAX_ID, MAX_REVISION, Outcome, Submission
+from submissions.checks.submission import MAX_ID, Outcome, Submission
 from submissions.checks.submit import can_be_submitted
+from submissions.hub_models.open_repository import MAX_REVISION
 from submissions.records.check import Check
 from submissions.texts.check_names import CHECKS
 from submissions.texts.refusals import REFUSALS, RefusalCode
@@ -54,8 +55,8 @@ def submit_page(
     return render_page(
         board,
         here,
-        "",
-        "submit.html",
+        version="",
+        template="submit.html",
         title=text("submit", here.language),
         description=text("submit_intro", here.language),
         benchmarks=BENCHMARKS,
@@ -75,8 +76,8 @@ def how_to_submit(board: LiveBoard, here: Location) -> str:
     return render_page(
         board,
         here,
-        "",
-        "how_to_submit.html",
+        version="",
+        template="how_to_submit.html",
         title=text("submit", here.language),
         description=text("submit_intro", here.language),
         benchmarks=BENCHMARKS,
@@ -99,12 +100,10 @@ def outcome_lines(outcomes: Sequence[Outcome], here: Location) -> list[Line]:
 
 def report_line(report: Report, here: Location) -> Line:
     """Return the message about a check that queued nothing."""
-    is_accepted_somewhere = can_be_submitted(report)  # on at least one benchmark
+    is_accepted = can_be_submitted(report)
     has_refusal = any(check.refusal for check in report.checks)
-    if not is_accepted_somewhere:
-        key = "some_checks_fail"
-    elif has_refusal:  # of a benchmark: if the model itself were refused, it would be accepted nowhere
-        key = "some_benchmarks_fail"
+    if is_accepted:
+        key = "accepted_by_some" if has_refusal else "accepted_by_all"
     else:
-        key = "all_checks_pass"
-    return Line(is_accepted_somewhere, text(key, here.language))
+        key = "accepted_by_none" if has_refusal else "no_benchmark"
+    return Line(is_accepted, text(key, here.language))

@@ -45,18 +45,15 @@ def drawable(language: Language) -> Language:
 def draw_card(
     *, title: str, subtitle: str = "", remark: str = "", bars: tuple[Bar, ...], language: Language = "en"
 ) -> bytes:
-    """Return a PNG of 1200 × 630 pixels with a title, two lines below it and up to MAX_BARS bars, in this order."""
+    """Return a PNG of 1200 × 630 pixels with a title, a subtitle, a remark and up to MAX_BARS bars, in this order."""
     image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     draw = ImageDraw.Draw(image)
     # The board's mark, an eye, and its name beside it.
     draw.ellipse((MARGIN, 56, MARGIN + 64, 92), outline=ACCENT, width=5)
     draw.ellipse((MARGIN + 24, 66, MARGIN + 40, 82), fill=ACCENT)
     draw.text((MARGIN + 84, 74), text("card_board", language), QUIET, _font(28), anchor="lm")
-    draw.text((MARGIN, 150), _fitted(title, WIDTH - 2 * MARGIN, 52), INK, _font(52), anchor="lm")
-    if subtitle:
-        draw.text((MARGIN, 200), _fitted(subtitle, WIDTH - 2 * MARGIN, 26), QUIET, _font(26), anchor="lm")
-    if remark:
-        draw.text((MARGIN, 234), _fitted(remark, WIDTH - 2 * MARGIN, 22), QUIET, _font(22), anchor="lm")
+    for line, y, size, colour in ((title, 150, 52, INK), (subtitle, 200, 26, QUIET), (remark, 234, 22, QUIET)):
+        draw.text((MARGIN, y), _fitted(line, WIDTH - 2 * MARGIN, size), colour, _font(size), anchor="lm")
     _draw_bars(draw, bars[:MAX_BARS])
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True)

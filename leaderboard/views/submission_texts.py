@@ -62,16 +62,16 @@ SUBMISSION_TEXTS: dict[str, Text] = {
     "submit_button": Text("검사하고 제출", "Check and submit"),
     "sign_in": Text("허깅페이스로 로그인", "Sign in with Hugging Face"),
     "sign_out": Text("로그아웃 ({who})", "Sign out ({who})"),
-    "all_checks_pass": Text(
+    "accepted_by_all": Text(
         "모든 검사를 통과했습니다. 제출할 수 있습니다.", "All checks passed. The model can be submitted."
     ),
-    "some_benchmarks_fail": Text(
+    "accepted_by_some": Text(
         "제출할 수 있습니다. 단, 아래에 ✕로 표시된 벤치마크에는 제출할 수 없습니다.",
         "The model can be submitted, except to the benchmarks marked ✕ below.",
     ),
-    "some_checks_fail": Text(
-        "통과하지 못한 검사가 있습니다. 아래 항목을 고친 뒤 다시 검사하세요.",
-        "Some checks failed. Fix the items below, then check again.",
+    "accepted_by_none": Text(
+        "이 모델은 제출할 수 없습니다. 이유는 아래 ✕로 표시된 항목에 있습니다.",
+        "The model cannot be submitted. The items marked ✕ below say why.",
     ),
     "checked": Text("검사 항목", "Checks"),
     "passed_check": Text("통과", "passed"),

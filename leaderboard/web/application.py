@@ -26,7 +26,7 @@ from leaderboard.web.late_app import LateApp
 from leaderboard.web.operations import operations
 from leaderboard.web.page_routes import OtherPaths, page_routes
 from leaderboard.web.protocol import MAX_CONNECTIONS, bounded_protocol
-from leaderboard.web.responses import allow_head
+from leaderboard.web.responses import INTERNAL_ERROR, allow_head
 from leaderboard.web.security import SecurityMiddleware
 from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
@@ -35,12 +35,12 @@ from submissions.config.settings import Settings
 from submissions.config.sign_in import check_sign_in
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.store.open import check_lasts, open_store
+from submissions.store.open import check_lasts, lasting_places, open_store
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
-_BUILDING_GRADIO = Lock()  # Gradio keeps the blocks that are being built in a global of the process
 SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
+_BUILDING_GRADIO = Lock()  # Gradio keeps the blocks that are being built in a global of the process
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -50,8 +50,8 @@ def build_app(settings: Settings) -> FastAPI:
     stores of a Space would be lost at its next restart.
     """
     if "SPACE_ID" in os.environ and settings.ephemeral_store == "refuse":
-        check_lasts("HANNUN_STORE", settings.store)
-        check_lasts("HANNUN_PRIVATE_STORE", settings.private_store)
+        for variable, url in lasting_places(settings).items():
+            check_lasts(variable, url)
     if settings.auth == "oauth":
         check_sign_in()
     store = open_store(settings.store, settings)
@@ -92,7 +92,7 @@ def build_app(settings: Settings) -> FastAPI:
 def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
     """Import Gradio, which takes seconds, and return the application with its API.
 
-    Garbage collection is paused meanwhile. Gradio parses its own source code when it is imported. Until Python 3.11,
+    Garbage collection is paused meanwhile. Gradio parses its own source code when it is imported. In Python 3.11,
     `ast.parse` fails if a finalizer lets another thread parse in between, for example to log a traceback, and a Gradio that
     is half imported cannot be imported again.
     """
@@ -104,7 +104,7 @@ def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors
 
 def internal_error(request: Request, error: Exception) -> Response:
     """Return the answer to a request that failed unexpectedly. The server logs the error."""
-    return PlainTextResponse("internal error; nothing was changed", 500)
+    return PlainTextResponse(INTERNAL_ERROR, 500)
 
 
 def serve(app: FastAPI, settings: Settings) -> None:

@@ -26,6 +26,7 @@ from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from leaderboard.web.gradio_calls import CallChecks, Endpoint, Parameter
+from leaderboard.web.responses import INTERNAL_ERROR
 from submissions.checks.submission import Submission
 from submissions.checks.submit import SubmissionService
 from submissions.records.options import PRECISIONS, THINKING
@@ -262,7 +263,7 @@ def _hide_errors(function: Callable[P, T], name: str) -> Callable[P, T]:
             raise
         except Exception:
             log.exception("endpoint %s", name)
-            raise _error("internal error; nothing was changed") from None
+            raise _error(INTERNAL_ERROR) from None
 
     inner.__name__ = name
     return inner

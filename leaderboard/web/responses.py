@@ -17,6 +17,8 @@ from submissions.store.base import blob_id
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
+# The answer to a request that failed unexpectedly, perhaps after a model was queued.
+INTERNAL_ERROR = "internal error; before you submit again, look whether the model is in the queue already"
 
 
 def revalidated(

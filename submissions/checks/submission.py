@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from submissions.hub_models.open_repository import MAX_REVISION
 from submissions.queue.wait_time import Wait
 from submissions.records.base import Precision
 from submissions.records.check import Check
@@ -17,9 +18,13 @@ ADDRESS = re.compile(
     r"(?:/(?:tree|blob|resolve|raw|commit|commits)/(?P<revision>[^/?#\s]+))?(?:[/?#].*)?",
     re.IGNORECASE,
 )
-KINDS = ("datasets", "spaces", "buckets", "models", "collections", "papers")  # of pages that are not of a model
+# Where the Hub's addresses of two parts begin that are not a model's.
+NOT_OWNERS = {
+    "datasets", "spaces", "buckets", "models", "collections", "papers", "organizations", "tasks", "docs", "blog", "api",
+    "learn", "posts", "settings", "login", "join", "new", "chat", "pricing", "enterprise",
+}  # fmt: skip
 MAX_ADDRESS = 2000  # characters
-MAX_ID, MAX_REVISION = 250, 100  # characters
+MAX_ID = 250  # characters
 
 OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
 
@@ -48,31 +53,32 @@ class Submission:
         """Parse untrusted values from a form or an API call.
 
         `model` is an ID or an address on the Hub, whose revision is taken unless another is given. Unknown values of
-        `precision` and `thinking` are ignored.
+        `precision` and `thinking` are ignored, and `share` has to be true or "1". A revision that is too long is cut to one
+        character more than is allowed, so that it names no other and is refused.
         """
         names = [str(name)[:MAX_ID] for name in benchmarks]
         model_id, revision_in_address = named_model(str(model or "")[:MAX_ADDRESS])
         return cls(
             model_id=model_id[:MAX_ID],
             benchmarks=tuple(dict.fromkeys(names)),
-            revision=str(revision or "")[:MAX_REVISION].strip() or revision_in_address,
+            revision=str(revision or "").strip()[: MAX_REVISION + 1] or revision_in_address,
             precision=next((p for p in PRECISIONS if p == precision), None),
             thinking=next((mode for mode in THINKING if mode == thinking), None),
-            share=bool(share),
+            share=share is True or share == "1",
         )
 
 
 def named_model(text: str) -> tuple[str, str | None]:
     """Return the ID, and the revision if there is one, that an ID or an address on the Hub names.
 
-    `"https://huggingface.co/o/m/tree/v1" -> ("o/m", "v1")`, `"o/m" -> ("o/m", None)`. Of an address that is not a model's
-    the text is returned, which is not a valid ID.
+    `"https://huggingface.co/o/m/tree/v1" -> ("o/m", "v1")`, `"o/m" -> ("o/m", None)`. For any other text, also the address of
+    another page, the ID is the text itself, which the check of the model refuses.
     """
     text = text.strip()
     address = ADDRESS.fullmatch(text)
-    if not address or address["id"].partition("/")[0].lower() in KINDS:
+    if not address or address["id"].partition("/")[0].lower() in NOT_OWNERS:
         return text.rstrip("/"), None
-    revision = unquote(address["revision"] or "")[:MAX_REVISION]  # refs%2Fpr%2F1 for the commit of a pull request
+    revision = unquote(address["revision"] or "")[: MAX_REVISION + 1]  # refs%2Fpr%2F1 for the commit of a pull request
     return address["id"], revision or None
 
 

@@ -10,7 +10,7 @@ from submissions.operator.retirement import reinstate, retire
 from submissions.records.base import MODEL_ID, OWNER
 from submissions.records.hub_names import is_hub_id, is_hub_owner
 from submissions.store.open import has_private_queue
-from submissions.texts.errors import QueueError
+from submissions.texts.printable import printable
 
 
 def approve(context: Context) -> int:
@@ -18,8 +18,9 @@ def approve(context: Context) -> int:
     args = context.args
     store = context.queue.store
     model_id, _, revision = args.model.partition("@")
-    is_known = args.undo and re.fullmatch(MODEL_ID, model_id)  # an approval of before can always be withdrawn
-    if not (is_known or is_hub_id(model_id)) or not re.fullmatch("[0-9a-f]{40}", revision):
+    # An earlier approval can be withdrawn even if the Hub does not allow such a name any more.
+    may_be_recorded = args.undo and re.fullmatch(MODEL_ID, model_id)
+    if not (may_be_recorded or is_hub_id(model_id)) or not re.fullmatch("[0-9a-f]{40}", revision):
         return fail(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
     if args.undo:
         withdraw_approval(store, model_id, revision)
@@ -27,14 +28,16 @@ def approve(context: Context) -> int:
         return 0
     approval, sizes = draft_approval(model_id, revision, context.settings.models_dir, store.now())
     for name, digest in approval.files.items():
-        print(f"{digest}  {sizes[name]:>9,}  {name}")
-    print(f"{len(approval.files)} files of {model_id} at {revision} would run, in the sandbox, without a network.")
+        print(f"{digest}  {sizes[name]:>9,}  {printable(name)}")
+    print(
+        f"{len(approval.files)} files of {approval.model_id} at {revision} would run, in the sandbox, without a network."
+    )
     question = "Have you read these files, and should they be allowed to run? [y/N] "
     if not args.yes and input(question).strip().lower() not in ("y", "yes"):
         print("nothing approved")
         return 2
     approve_code(store, approval)
-    print(f"approved {args.model}")
+    print(f"approved {approval.model_id}@{revision}")
     return 0
 
 
@@ -42,9 +45,10 @@ def opt_out_owner(context: Context) -> int:
     """Exclude an owner's models from evaluation, or one model; with --undo, allow them again."""
     args = context.args
     queue = context.queue
-    is_known = args.undo and re.fullmatch(f"{OWNER}(/{OWNER})?", args.name)  # an opt-out of before can always be undone
-    if not (is_known or is_hub_owner(args.name) or is_hub_id(args.name)):
-        raise QueueError(f"{args.name!r} is neither an owner nor owner/name")
+    # An earlier opt-out can be undone even if the Hub does not allow such a name any more.
+    may_be_recorded = args.undo and re.fullmatch(f"{OWNER}(/{OWNER})?", args.name)
+    if not (may_be_recorded or is_hub_owner(args.name) or is_hub_id(args.name)):
+        return fail(f"{args.name!r} is neither an owner nor OWNER/NAME")
     if args.undo:
         opt_in(queue, args.name)
         print(f"{args.name} may be evaluated again")

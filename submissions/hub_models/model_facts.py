@@ -165,7 +165,12 @@ def memory_needed(params: int | None, precision: Precision, weight_bytes: int | 
         weight_bytes = params * bytes_per_param
     elif params and weight_bytes is None:
         weight_bytes = params * MAX_BYTES_PER_QUANTISED_PARAM
-    return None if weight_bytes is None else int(MEMORY_PER_WEIGHT_BYTE * weight_bytes)
+    return None if weight_bytes is None else memory_for_weights(weight_bytes)
+
+
+def memory_for_weights(weight_bytes: int) -> int:
+    """Return the device memory in bytes that a model with weights of this size needs."""
+    return int(MEMORY_PER_WEIGHT_BYTE * weight_bytes)
 
 
 def chat_template(repository: Repository) -> str | None:

@@ -40,6 +40,7 @@ from submissions.texts.refusals import RefusalCode
 log = logging.getLogger(__name__)
 
 CONNECTIONS = 8  # requests to the Hub that run at the same time for one model
+MAX_REVISION = 100  # characters of the name of a branch, tag or commit
 MAX_BRANCHES = 20  # branches whose history is searched for a commit
 MAX_HEADERS = 20_000_000  # total bytes of the headers of all weight files; 50,000 tensors take 7 MB
 TIMEOUT = 30.0  # seconds for one request of a header's length
@@ -104,6 +105,8 @@ def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repos
     """Read a single repository. Raises RefusedError with the reason if it cannot be read."""
     if not is_hub_id(model_id):
         raise RefusedError(RefusalCode.MALFORMED_ID)
+    if revision and len(revision) > MAX_REVISION:
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, f"longer than {MAX_REVISION} characters")
     if folder := local_model(model_id, models_dir):
         return folder_repository(model_id, folder)
     try:

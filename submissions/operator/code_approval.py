@@ -47,13 +47,17 @@ def approve_code(store: Store, approval: CodeApproval) -> None:
 
 
 def withdraw_approval(store: Store, model_id: str, revision: str) -> None:
-    """Withdraw the approval of a model's code. Raises QueueError if it is not approved."""
-    path = CodeApproval.path_of(model_id, revision)
+    """Withdraw the approval of a model's code. Raises QueueError if it is not approved.
+
+    The letter case of the ID does not matter, as on the Hub.
+    """
+    wanted = CodeApproval.path_of(model_id, revision).casefold()
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-        if path not in snapshot.files:
+        paths = [path for path in snapshot.files if path.casefold() == wanted]
+        if not paths:
             raise QueueError(f"the code of {model_id}@{revision} is not approved")
-        return {path: None}, f"Withdraw the approval of the code of {model_id}", None
+        return dict.fromkeys(paths), f"Withdraw the approval of the code of {model_id}", None
 
     transact(store, decide)
 

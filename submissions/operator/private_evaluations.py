@@ -80,26 +80,33 @@ def withdraw_private(private_queue: Queue, public: Store, private: PrivateStore,
     public_status = status_of(key, public.snapshot())
     if Status.RUNNING in (request.status, public_status):
         raise QueueError(f"{key} is running; stop the worker, or wait until it has ended")
-    if public_status != Status.FINISHED:  # otherwise the files below belong to the public result
-        for path in private.paths(""):
-            if key in path:
-                private.delete(path)
-        _remove_local_files(settings.work_dir, key)
+    if public_status != Status.FINISHED:  # otherwise the files belong to the public result
+        _remove_files(private, settings.work_dir, key)
     _delete(private_queue, request)
 
 
 def withdraw_opted_out(
     private_queue: Queue, public: Store, private: PrivateStore, settings: Settings, name: str
 ) -> list[str]:
-    """Delete the pending private evaluations of an owner or a model. Return their keys. Raises StoreError."""
+    """Delete the pending private evaluations of an owner or a model. Return their keys. Raises StoreError.
+
+    The files of one that is also running or finished in public stay, because they belong to that evaluation.
+    """
     rows = [row for row in private_queue.rows() if row.status == Status.PENDING]
     keys = [row.key for row in rows if opted_out(row.model_id, {OptOut.path_of(name)})]
+    snapshot = public.snapshot()
     for key in keys:
-        withdraw_private(private_queue, public, private, settings, key)
+        if status_of(key, snapshot) not in (Status.RUNNING, Status.FINISHED):
+            _remove_files(private, settings.work_dir, key)
+        _delete(private_queue, private_queue.get(key))
     return keys
 
 
-def _remove_local_files(work_dir: Path, key: str) -> None:
+def _remove_files(private: PrivateStore, work_dir: Path, key: str) -> None:
+    """Delete what an evaluation has left in the private store and on this host."""
+    for stored in private.paths(""):
+        if key in stored:
+            private.delete(stored)
     for path in sorted(work_dir.rglob(f"*{key}*"), reverse=True):  # what is in a folder comes before the folder
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -1,5 +1,7 @@
 """Files in the private store that workers update often: heartbeats, pauses, when each worker was last seen.
 
+The last upkeep of the store and the last diagnosis by `doctor` are kept beside them.
+
 A heartbeat is the current `Lease` of a running request, with its progress, written again at every beat. These files are
 worthless afterwards, so they are kept in the private store, which has no history, and not committed to the public one.
 """
@@ -22,7 +24,7 @@ FORGET_WORKERS_AFTER = timedelta(days=30)
 
 
 class Heartbeats:
-    """Reads and writes these files. The private store is opened at the first use.
+    """Reads and writes the files that workers update often. The private store is opened at the first use.
 
     Every method raises StoreError if the store cannot be reached.
     """
@@ -57,10 +59,14 @@ class Heartbeats:
         return found
 
     def tidy(self, running: Iterable[str], now: datetime) -> None:
-        """Delete heartbeats of requests that are not running, and workers that were not seen for 30 days."""
+        """Delete heartbeats of requests that are not running, pauses that have ended, and workers not seen for 30 days."""
         kept = set(running)
         for path in self._files.paths(LEASES):
             if _key_of(path) not in kept:
+                self._files.delete(path)
+        for path in self._files.paths(PAUSES):
+            pause = self._files.read_record(path, Pause)
+            if pause is None or pause.until <= now:
                 self._files.delete(path)
         for presence in self.workers():
             if now - presence.seen_at > FORGET_WORKERS_AFTER:
@@ -71,7 +77,7 @@ class Heartbeats:
         self._files.write(_worker_path(WORKERS, presence.worker), presence.to_bytes())
 
     def workers(self) -> list[Presence]:
-        """Return every worker that was seen within about the last 30 days."""
+        """Return every worker that was seen, but for those that `tidy` has deleted."""
         found = (self._files.read_record(path, Presence) for path in self._files.paths(WORKERS))
         return [presence for presence in found if presence]
 

@@ -153,6 +153,16 @@ def local_path(url: str) -> Path:
     return Path(path)
 
 
+def lasting_places(settings: Settings) -> dict[str, str]:
+    """Return the addresses of the stores that must outlast a restart, by the variable that sets them."""
+    places = {
+        "HANNUN_STORE": settings.store,
+        "HANNUN_PRIVATE_STORE": settings.private_store,
+        "HANNUN_PRIVATE_QUEUE": settings.private_queue or "",  # without one, it is in the private store
+    }
+    return {variable: url for variable, url in places.items() if url}
+
+
 def check_lasts(variable: str, url: str) -> None:
     """Raise SettingsError if a store is on the disk of a Space, which each restart empties. `variable` names it."""
     if is_remote(url):

@@ -312,7 +312,7 @@ def test_custom_code_does_not_run_after_withdrawal(
     commit = content_revision(make_custom(zoo_settings))
     main(["approve-code", f"zoo/custom@{commit}", "--yes"])
     key = submitted(capsys, "zoo/custom")
-    assert main(["approve-code", f"zoo/custom@{commit}", "--undo"]) == 0
+    assert main(["approve-code", f"Zoo/Custom@{commit}", "--undo"]) == 0, "the Hub ignores letter case"
     Worker(zoo_settings).run_pending()
     after = Queue(store).get(key)
     assert after.status == "quarantined" and after.failure and after.failure.code == "code_not_approved"

@@ -5,7 +5,11 @@ publishes the result and writes the outcome to the queue. Once it runs it does n
 lease's nonce can publish, so a job that starts twice or late does no harm.
 
 `local.py` runs evaluations on this host. `command.py` and `hf_jobs.py` start jobs, and share JobLauncher: it starts a job,
-follows it until it ends, extends the lease while the job is still queued, and ends the request if the job did not.
+follows it until it ends, and extends the lease while the job is still queued. If a job ends without having written an
+outcome, JobLauncher writes one.
+
+A large set may be answered in shards, each by a job of its own. The jobs of shards write answers only; the run over the whole
+set, which follows them, writes the outcome (`Worker` in `loop.py`).
 """
 
 import logging
@@ -137,13 +141,13 @@ class JobLauncher(ABC):
                 return error.code if shard else self._fail(request, error.code)
             log.info("launched %s%s as %s", request.key, f", shard {shard}" if shard else "", job)
             try:
-                state = self._follow(request, job)
+                final_state = self._follow(request, job)
             except LostLeaseError:
                 self._cancel_and_wait(job)
                 raise
-            if state is JobState.ALIVE:
+            if final_state is None:  # `stop` was called
                 self._cancel_and_wait(job)
-            return None if shard else self._collect(request, state)
+            return None if shard else self._collect(request, final_state)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
             return None
@@ -179,10 +183,10 @@ class JobLauncher(ABC):
             arguments.append("--private")
         return tuple(arguments)
 
-    def _follow(self, request: EvalRequest, job: str) -> JobState:
-        """Poll a job until it ends or `stop` is called, and return its last state.
+    def _follow(self, request: EvalRequest, job: str) -> JobState | None:
+        """Poll a job until it ends, and return how. Return None if `stop` is called before.
 
-        Raises LostLeaseError if another worker holds the request.
+        Raises LostLeaseError if the request is no longer this job's.
         """
         check_at = 0.0
         while not self._stopped.wait(self._poll):
@@ -190,25 +194,32 @@ class JobLauncher(ABC):
                 if time.monotonic() >= check_at:
                     check_at = time.monotonic() + self.settings.heartbeat.total_seconds()
                     self._check_held(request)
-                if (state := self.state(job)) is not JobState.ALIVE:
+                state = self._state_of(request, job)
+                if state is not JobState.ALIVE:
                     return state
                 self._extend_lease(request)
             except (LaunchError, StoreError) as error:  # the job continues even if it cannot be observed
                 log.warning("polling %s: %s", job, error)
-        return JobState.ALIVE
+        return None
+
+    def _state_of(self, request: EvalRequest, job: str) -> JobState:
+        """Return the state of a job. One that has written its outcome has ended if the scheduler no longer knows it."""
+        try:
+            return self.state(job)
+        except LaunchError:
+            if self._has_outcome(request):
+                return JobState.ENDED
+            raise
 
     def _check_held(self, request: EvalRequest) -> None:
-        """Raise LostLeaseError if another worker holds the request.
+        """Raise LostLeaseError if the request is no longer this job's, unless the job has written the outcome."""
+        if not self._has_outcome(request):
+            self.queue.check_held(request)
 
-        This is not raised if the job itself has written the outcome and is about to exit.
-        """
+    def _has_outcome(self, request: EvalRequest) -> bool:
+        """Return whether the job has written the outcome of the attempt that it was started for."""
         current = self._current_request(request)
-        if current is None:
-            self.queue.check_held(request)
-            return
-        has_outcome = current.status not in (Status.PENDING, Status.RUNNING) or _failed_attempt(current, request)
-        if not has_outcome:
-            self.queue.check_held(request)
+        return current is not None and _has_outcome(current, request)
 
     def _extend_lease(self, request: EvalRequest) -> None:
         """Extend the lease of a job that sends no heartbeats.
@@ -230,31 +241,46 @@ class JobLauncher(ABC):
         until = time.monotonic() + CANCEL_GRACE.total_seconds()
         try:
             self.cancel(job)
-            while self.state(job) is JobState.ALIVE and time.monotonic() < until:
-                time.sleep(min(1.0, self._poll))
         except LaunchError as error:
-            log.warning("ending %s: %s", job, error)
+            log.warning("cancelling %s: %s", job, error)
+            return
+        while time.monotonic() < until and self._may_be_alive(job):
+            time.sleep(min(1.0, self._poll))
 
-    def _collect(self, request: EvalRequest, state: JobState) -> FailureCode | None:
+    def _may_be_alive(self, job: str) -> bool:
+        """Return whether a job is alive, or the scheduler does not report its state."""
+        try:
+            return self.state(job) is JobState.ALIVE
+        except LaunchError as error:
+            log.warning("polling %s: %s", job, error)
+            return True
+
+    def _collect(self, request: EvalRequest, final_state: JobState | None) -> FailureCode | None:
         """Return the failure code of a job that has ended, or None.
 
         If the job wrote no outcome, its request goes back to the queue at once; the answers so far are in the private
-        store. Raises LostLeaseError if another worker holds the request.
+        store. `final_state` is None for a job that was cancelled by `stop`. Raises LostLeaseError if another worker takes the
+        request in the meantime.
         """
         assert request.lease
         current = self._current_request(request)
         if current is None:
             return None
-        if current.lease is None or current.lease.nonce != request.lease.nonce:  # the job has written the outcome
-            if _failed_attempt(current, request):
-                return FailureCode.WORKER_LOST  # the job met an infrastructure failure, which its log names
+        if _has_outcome(current, request):
+            if current.status == Status.PENDING:  # is tried again; why is only in the log of the job
+                return FailureCode.WORKER_LOST
             return current.failure.code if current.failure else None
-        if state is not JobState.ENDED:  # preempted, or cancelled by `stop`
+        is_held = current.lease is not None and current.lease.nonce == request.lease.nonce
+        if not is_held:  # the job has handed the request back, and another worker may have taken it
+            return None
+        if final_state is not JobState.ENDED:  # preempted, or cancelled by `stop`
             self._hand_back(request, None)
             return None
         beat = self._heartbeats.last(request.key, request.lease)
         has_begun = beat and beat.progress and beat.progress.stage != Stage.LAUNCH
-        return self._fail(request, FailureCode.WORKER_LOST if has_begun else FailureCode.LAUNCH_FAILED)
+        code = self._fail(request, FailureCode.WORKER_LOST if has_begun else FailureCode.LAUNCH_FAILED)
+        log.warning("%s: its job ended without a result", request.key)
+        return code
 
     def _hand_back(self, request: EvalRequest, shard: Shard | None) -> None:
         if not shard:  # the run over the whole set releases the request
@@ -262,12 +288,11 @@ class JobLauncher(ABC):
             log.info("handed back %s", request.key)
 
     def _fail(self, request: EvalRequest, code: FailureCode) -> FailureCode:
-        """Mark a request failed whose job ended without an outcome, and return the code."""
+        """Mark the attempt at a request failed that no job wrote an outcome of, and return the code."""
         assert request.lease
         beat = self._heartbeats.last(request.key, request.lease)
         stage = beat.progress.stage if beat and beat.progress else Stage.LAUNCH
         self.queue.fail(request, Failure(stage=stage, code=code), self.queue.store.now())
-        log.warning("%s: its job ended without a result, at %s", request.key, stage)
         return code
 
     def _current_request(self, request: EvalRequest) -> EvalRequest | None:
@@ -275,9 +300,16 @@ class JobLauncher(ABC):
         return self.queue.find(request.key, self.queue.store.snapshot())
 
 
-def _failed_attempt(current: EvalRequest, claimed: EvalRequest) -> bool:
-    """Return whether the attempt that was claimed met an infrastructure failure, after which another attempt is due.
+def _has_outcome(current: EvalRequest, claimed: EvalRequest) -> bool:
+    """Return whether a job has written the outcome of the attempt that was claimed for it.
 
-    A request that was only handed back is pending too, but with a lower number: its attempt does not count.
+    What a job leaves, with the number of the attempt, of which only the last is no outcome:
+
+    - a result, a failure of the model, or the last infrastructure failure: finished, failed or quarantined (`Queue.publish`,
+      `Queue.fail`),
+    - an infrastructure failure, after which another attempt is due: pending, with the same number (`Queue.fail`),
+    - a request that it hands back: pending, with a lower number, because the attempt does not count (`Queue.release`).
     """
-    return current.status == Status.PENDING and current.attempt == claimed.attempt
+    if current.status == Status.PENDING:
+        return current.attempt == claimed.attempt
+    return current.status != Status.RUNNING

@@ -144,6 +144,12 @@ def test_import_reads_makers_files(tmp_path: Path) -> None:
     assert reasons[0].startswith("not a readable PDF") and reasons[1] == "unknown category None"
 
 
+@pytest.mark.parametrize("checks", ["[" * 100_000, "{}", "7", None])
+def test_item_with_broken_checks_is_refused_by_name(checks: object) -> None:
+    with pytest.raises(ValueError, match="column 'checks' is not a list of checks"):
+        BENCHMARK.item_to_score({"id": "1", "checks": checks})
+
+
 def test_import_requires_all_files(tmp_path: Path) -> None:
     source = _source(tmp_path / "in")
     (source / "tables.jsonl").unlink()

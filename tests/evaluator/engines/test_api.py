@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.core.data_types import PAGE, Answer, Prompt
+from evaluator.core.data_types import PAGE, Answer, Prompt, cleaned
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
@@ -412,6 +413,27 @@ def test_answer_retries_malformed_completion(name: str) -> None:
     always = Served(lambda *_: MALFORMED[name]())
     (given,) = ask(always, [Prompt("1", "?")]).values()
     assert given[1] in ("infra_error", "ok")
+
+
+HALF = "\ud800"  # of a surrogate pair, which UTF-8 cannot write
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": f"gpt{HALF}"},
+        {"model": "gpt", "system_fingerprint": {"id": HALF}},
+        {"choices": [{"index": 0, "message": {"content": None, "refusal": {"reason": HALF}}}]},
+        {"choices": [{"index": 0, "message": {"content": "답", "refusal": [HALF]}}]},
+        {"choices": [{"index": 0, "message": {"content": {"type": "text", "text": f"답{HALF}"}}}]},
+        {"choices": [{"index": 0, "message": {"content": [{"type": "thinking", "thinking": {"a": HALF}}]}}]},
+        {"choices": [{"index": 0, "message": {"content": "답", "reasoning_content": HALF}, "finish_reason": {"a": 1}}]},
+    ],
+)
+def test_answer_with_fields_of_other_types_can_be_stored(changes: dict[str, Any]) -> None:
+    served = Served(lambda *_: Response(json.dumps(json.loads(bytes(completion("답").body)) | changes)))
+    for answer in answers_of(served, [Prompt("1", "?")]):
+        json.dumps(asdict(cleaned(answer)), ensure_ascii=False).encode()
 
 
 def test_answer_stops_if_every_question_is_refused() -> None:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from evaluator.results.estimate import DEVICES, answer_seconds, device_named, estimate
+from evaluator.results.estimate import DEVICES, answer_seconds, device_named, error_factor, estimate
 from scripts.support.evaluated import evaluated
 from scripts.support.records import request_numbered
 from submissions.records.result import EvalResult
@@ -63,6 +63,20 @@ def test_estimate_is_corrected_by_past_runs() -> None:
     assert estimate(4 * 10**9, 8 * 10**9, "ko-vqa", elsewhere, past=past).runs == 0, (
         "runs on another device do not count"
     )
+
+
+@pytest.mark.parametrize(
+    ("ratios", "error"),
+    [
+        ([1.0] * 9 + [100.0], 1.0),
+        ([1.0] * 18 + [50.0, 60.0], 1.0),
+        ([1.0] * 8 + [3.0, 100.0], 3.0),
+        ([1.0, 0.5, 0.25], 4.0),
+        ([1.0, 2.0], None),
+    ],
+)
+def test_error_factor_covers_nine_of_ten_runs(ratios: list[float], error: float | None) -> None:
+    assert error_factor(ratios, 1.0) == error
 
 
 def test_estimate_command_prints_time_and_cost(

@@ -26,7 +26,7 @@ from submissions.config.settings import Settings, load_settings
 from submissions.queue.open import open_queue
 from submissions.records.request import Failure, Stage
 from submissions.store.index import board_reader
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
 from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
@@ -249,6 +249,20 @@ def test_opt_out_deletes_pending_private_evaluations(
     assert run("opt-out", "tiny") == 0
     assert "1 pending requests" in capsys.readouterr().out
     assert not open_queue(installation, is_private=True).rows()
+
+
+def test_opt_out_leaves_files_of_public_evaluation_that_is_running(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = submit_private(run, capsys)
+    private = open_private_store(installation)
+    private.write(f"answers/{key}.jsonl", b"{}")
+    submit(installation, MODEL, NAME)
+    public = open_queue(installation)
+    assert public.claim("a worker", public.store.now())
+    assert run("opt-out", "tiny") == 0, "the running evaluation does not stop it"
+    assert not open_queue(installation, is_private=True).rows()
+    assert private.paths("answers") == [f"answers/{key}.jsonl"]
 
 
 @pytest.mark.parametrize("place", ["store.git/inside", "private/inside", "..", "/proc/store"])

@@ -285,7 +285,10 @@ def test_unattended_since_is_set_when_no_worker_appears(
     assert board.workers.unattended_since is None
 
 
-def test_pauses_list_paused_workers(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:
+def test_pauses_list_paused_workers(
+    store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.worker_status.WORKERS_EVERY", 0.0)
     board = LiveBoard(store, heartbeats)
     queue = Queue(store)
     now = datetime.now(UTC)
@@ -294,6 +297,9 @@ def test_pauses_list_paused_workers(store: Store, heartbeats: Heartbeats, make_r
     before = board.queue_version
     board.refresh()
     assert [pause.code for pause in board.workers.pauses] == ["disk_full"] and board.queue_version != before
-    queue.claim("w", now)
+    queue.claim("other", now)
     board.refresh()
-    assert board.workers.pauses == [], "a worker that evaluates is not paused"
+    assert [pause.worker for pause in board.workers.pauses] == ["w"], "another worker evaluates"
+    heartbeats.resume("w")
+    board.refresh()
+    assert board.workers.pauses == []

@@ -19,7 +19,7 @@ from leaderboard.data.requests import queue_json
 from leaderboard.pages.page import versions
 from leaderboard.pages.queue import QUEUE
 from leaderboard.pages.site_map import pages
-from leaderboard.pages.submit import Line
+from leaderboard.pages.submit import Line, report_line
 from leaderboard.views.about_texts import ABOUT_TEXTS
 from leaderboard.views.chart_texts import CHART_TEXTS
 from leaderboard.views.location import Location
@@ -190,6 +190,8 @@ def submit_form(
         ("https://huggingface.co/o/m/discussions/3", "o/m", None),
         ("o/m/", "o/m", None),
         ("https://huggingface.co/datasets/o/m", "https://huggingface.co/datasets/o/m", None),
+        ("https://huggingface.co/docs/transformers", "https://huggingface.co/docs/transformers", None),
+        ("https://huggingface.co/blog/gemma3", "https://huggingface.co/blog/gemma3", None),
         ("https://huggingface.co/o", "https://huggingface.co/o", None),
         ("https://evil.example/huggingface.co/o/m", "https://evil.example/huggingface.co/o/m", None),
         ("https://huggingface.co.evil.example/o/m", "https://huggingface.co.evil.example/o/m", None),
@@ -199,6 +201,31 @@ def test_submission_reads_addresses_of_the_hub(address: str, model_id: str, revi
     submission = Submission.parse(address, ["ko-vqa"])
     assert (submission.model_id, submission.revision) == (model_id, revision)
     assert Submission.parse(address, ["ko-vqa"], "v2").revision == "v2"
+
+
+@pytest.mark.parametrize(
+    ("value", "shared"), [(True, True), ("1", True), (False, False), ("false", False), ("0", False), (None, False)]
+)
+def test_submission_is_shared_only_if_asked(value: object, shared: bool) -> None:
+    assert Submission.parse("o/m", ["ko-vqa"], share=value).share is shared
+
+
+def test_submission_refuses_long_revision(queue: Queue, settings: Settings) -> None:
+    for revision in ("v" * 101, "v" * 5000):
+        ((ok, message),) = submit_form(queue, settings, "tiny/image-text", ["ko-vqa"], revision)
+        assert not ok and "this revision does not" in message
+    assert Submission.parse("o/m", [], " " * 200 + "v1").revision == "v1"
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "message"),
+    [(["ko-vqa"], "cannot be submitted"), (["korquad-2.0"], "at least one"), ([], "can be submitted, except")],
+)
+def test_report_line_says_where_model_is_accepted(
+    queue: Queue, settings: Settings, benchmarks: list[str], message: str
+) -> None:
+    report = SubmissionService(queue, settings, REGISTRY).check(Submission.parse("tiny/extractive", benchmarks))
+    assert message in report_line(report, Location("en", "submit")).message
 
 
 def test_submit_queues_accepted_requests(queue: Queue, settings: Settings) -> None:

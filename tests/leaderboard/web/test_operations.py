@@ -69,8 +69,14 @@ def test_metrics_report_queue(
 
 
 def test_metrics_report_paused_worker(
-    http: TestClient, board: LiveBoard, store: Store, heartbeats: Heartbeats, make_request: Make
+    http: TestClient,
+    board: LiveBoard,
+    store: Store,
+    heartbeats: Heartbeats,
+    make_request: Make,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("leaderboard.data.worker_status.WORKERS_EVERY", 0.0)
     queue = Queue(store)
     now = datetime.now(UTC)
     queue.submit(make_request())

@@ -112,6 +112,16 @@ def test_pauses_lists_pause_until_it_ends(heartbeats: Heartbeats) -> None:
     assert heartbeats.pauses(NOW) == []
 
 
+def test_tidy_removes_pauses_that_have_ended(heartbeats: Heartbeats, private: PrivateStore) -> None:
+    for name, hours in (("gone", -1), ("paused", 1)):
+        until = NOW + timedelta(hours=hours)
+        heartbeats.pause(Pause(worker=name, code=FailureCode.DISK_FULL, since=NOW - timedelta(hours=2), until=until))
+    private.write("paused/broken.json", b"{")
+    heartbeats.tidy([], NOW)
+    assert len(private.paths("paused")) == 1
+    assert [pause.worker for pause in heartbeats.pauses(NOW)] == ["paused"]
+
+
 def test_tidy_removes_workers_not_seen_for_long(heartbeats: Heartbeats) -> None:
     here, gone = (Presence(worker=name, seen_at=NOW - timedelta(days=days)) for name, days in (("a", 1), ("b", 40)))
     for presence in (here, gone):

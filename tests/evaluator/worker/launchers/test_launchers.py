@@ -11,6 +11,7 @@ import pytest
 
 from app import main
 from evaluator.worker import model_download
+from evaluator.worker.launchers.command import CommandLauncher
 from evaluator.worker.launchers.held_claims import HeldClaims
 from evaluator.worker.launchers.local import DevicePool
 from evaluator.worker.loop import Worker
@@ -21,9 +22,10 @@ from submissions.config.settings import Settings
 from submissions.hub_models.devices import Device
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records.request import EvalRequest, Lease, Progress, Stage
+from submissions.records.request import EvalRequest, Failure, Lease, Progress, Stage
 from submissions.store.base import Store
 from submissions.store.open import open_private_store
+from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
 MISSPELT = '{"start": "x {gpu} ${HOME}", "state": "y {job}", "cancel": "z {job}"}'
@@ -105,6 +107,25 @@ def test_worker_pauses_if_no_job_starts(settings: Settings, store: Store, heartb
     assert [queue.get(request.key).status for request in requests] == ["pending", "pending"]
 
 
+@pytest.mark.parametrize(
+    ("code", "reported"),
+    [
+        (FailureCode.NO_CHAT_TEMPLATE, FailureCode.NO_CHAT_TEMPLATE),  # of the model
+        (FailureCode.OUT_OF_MEMORY, FailureCode.WORKER_LOST),  # another attempt is due
+    ],
+)
+def test_launcher_ends_job_that_scheduler_forgot_after_its_outcome(
+    settings: Settings, store: Store, code: FailureCode, reported: FailureCode
+) -> None:
+    queue, request, _ = claimed(settings, store)
+    queue.fail(request, Failure(stage=Stage.LOAD, code=code), store.now())
+    commands = LaunchCommands(start="echo job1", state="echo no such job {job} >&2; exit 1", cancel="true {job}")
+    every = timedelta(seconds=0.05)
+    changes = {"launcher": "command", "commands": commands, "worker_every": every, "heartbeat": every}
+    launcher = CommandLauncher(settings.model_copy(update=changes), queue)
+    assert launcher.run(request) is reported
+
+
 def test_launch_command_receives_stores(settings: Settings, tmp_path: Path) -> None:
     stores_file = tmp_path / "stores"
     start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {stores_file}; exit 1'
@@ -146,6 +167,7 @@ def test_worker_command_rejects_bad_input_in_one_line(
 HOLDER = """
 import sys
 from pathlib import Path
+from evaluator.worker.launchers.command import CommandLauncher
 from evaluator.worker.launchers.held_claims import HeldClaims
 with HeldClaims(Path(sys.argv[1])).hold("abc"):
     print("held", flush=True)
