@@ -21,7 +21,7 @@ from evaluator.benchmarks.scoring import chart_answers, final_answer, strict_cha
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.statistics.intervals import mean_interval
-from scripts.bench_board import Measured, board_rows
+from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_fresh import fresh_rows
 from scripts.bench_memory import memory_rows
@@ -30,6 +30,7 @@ from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
 from scripts.bench_statistics import statistics_rows
 from scripts.big_store import MODELS
+from scripts.support.measured import Measured
 from scripts.support.oracles import korquad_mutants, korquad_normalize, korquad_scores
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.result import Dataset, EvalResult, Provenance, ResultConfig
@@ -101,7 +102,7 @@ def board() -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             for row in board_rows(Path(folder)):
-                table.add_row(*row)
+                table.add_row(row.what, row.ours, row.plain, row.target)
     finally:
         Console().print(table)
 

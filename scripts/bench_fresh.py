@@ -19,10 +19,10 @@ from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import UNANSWERABLE
 from evaluator.fresh.pairs import pair_of, pairs_of
 from evaluator.fresh.questions import wording
-from scripts.bench_board import Measured
 from scripts.readers.ocr import is_installed, ocr_answer
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer
+from scripts.support.measured import Measured
 
 BENCHMARK = BENCHMARKS["ko-fresh"]
 SEEDS = ("first", "second")
@@ -46,18 +46,16 @@ def fresh_rows(folder: Path) -> Iterator[Measured]:
     taken = time.perf_counter() - started
     size = sum(path.stat().st_size for path in (folder / "set").rglob("*") if path.is_file()) / 1e6
     shutil.rmtree(folder / "set")
-    yield Measured(f"a set of {N:,} questions, drawn", f"{taken:.0f} s", "", "≤ 300 s")
-    yield Measured("  its size", f"{size:.0f} MB", "", "≤ 600 MB")
+    yield Measured(f"a set of {N:,} questions, drawn", f"{taken:.0f} s", "≤ 300 s")
+    yield Measured("  its size", f"{size:.0f} MB", "≤ 600 MB")
     solved = list(_without_model())
     aims = ("≤ 60 %", "≤ 30 %", "≤ 60 %", "", "")
     for what, *found, aim in zip(SOLVERS, *solved, aims, strict=True):
-        yield Measured(what, " and ".join(map(_percent, found)), "", aim)
-    yield Measured(f"Tesseract and rules, {OCR_QUESTIONS} questions", with_ocr(folder), "", "")
-    yield Measured("a trained chooser that sees descriptions only", f"{100 * chooser():.1f} %", "", "25 ± 2 %")
-    yield Measured(f"rank correlation of {READERS} simulated readers on two seeds", f"{rank_correlation():.3f}", "", "")
-    yield Measured(
-        f"places between EM and net, of {READERS} readers that decline unlike", f"up to {net_places()}", "", ""
-    )
+        yield Measured(what, " and ".join(map(_percent, found)), aim)
+    yield Measured(f"Tesseract and rules, {OCR_QUESTIONS} questions", with_ocr(folder))
+    yield Measured("a trained chooser that sees descriptions only", f"{100 * chooser():.1f} %", "25 ± 2 %")
+    yield Measured(f"rank correlation of {READERS} simulated readers on two seeds", f"{rank_correlation():.3f}")
+    yield Measured(f"places between EM and net, of {READERS} readers that decline unlike", f"up to {net_places()}")
 
 
 class _Set(NamedTuple):

@@ -1,4 +1,4 @@
-"""Simulate the visitors of the board on a busy day, each from a different address."""
+"""Simulate the visitors of the board on a busy day, each from a different address, for `bench_board.py`."""
 
 import asyncio
 import random
@@ -34,8 +34,10 @@ WORDS = (
 
 @dataclass
 class Visits:
+    """What all visitors together met."""
+
     times: list[float] = field(default_factory=list)  # milliseconds of each page
-    errors: int = 0
+    errors: int = 0  # failed requests of pages, and of the versions that open pages ask for
 
 
 def changed_table(rng: random.Random, benchmarks: Sequence[str]) -> str:
@@ -70,11 +72,11 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
     browsers = [httpx.AsyncClient(base_url=address, headers=from_visitor(n), timeout=30) for n in range(VISITORS)]
     until = time.monotonic() + DURATION
 
-    async def one(number: int, browser: httpx.AsyncClient) -> None:
+    async def browse(number: int, browser: httpx.AsyncClient) -> None:
         rng = random.Random(number)
         async with browser as client:
             await asyncio.sleep(rng.uniform(0, PAUSE[1]))  # visitors do not all arrive at the same moment
-            looking = asyncio.create_task(look(client))
+            polling = asyncio.create_task(poll(client))
             page = "/en/"
             while time.monotonic() < until:
                 try:
@@ -83,9 +85,9 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
                     visits.errors += 1
                 page = changed_table(rng, benchmarks)
                 await asyncio.sleep(rng.uniform(*PAUSE))
-            looking.cancel()
+            polling.cancel()
 
-    async def look(client: httpx.AsyncClient) -> None:
+    async def poll(client: httpx.AsyncClient) -> None:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             try:
@@ -93,7 +95,7 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
             except httpx.HTTPError:
                 visits.errors += 1
 
-    await asyncio.gather(*(one(number, browser) for number, browser in enumerate(browsers)))
+    await asyncio.gather(*(browse(number, browser) for number, browser in enumerate(browsers)))
     return visits
 
 

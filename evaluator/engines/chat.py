@@ -142,10 +142,7 @@ class ChatEngine:
                     encoded = encoding.result()
                     # The encoder works on the next batch while this one is answered.
                     encoding = encoder.submit(self._inputs.encode, self._next_batch(waiting)) if waiting else None
-                    self._count_refusals(len(encoded.refused))
-                    answers = [_unanswered(p, "infra_error") for p in encoded.broken]
-                    answers += [_unanswered(p, "refused") for p in encoded.refused]
-                    answers += self._answer_batch(encoded)
+                    answers = self._answer_batch(encoded)
                     now = time.perf_counter()
                     seconds = (now - last_time) / len(answers)
                     last_time = now
@@ -187,16 +184,22 @@ class ChatEngine:
         return EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
 
     def _answer_batch(self, encoded: Encoded) -> list[Answer]:
-        """Return the answers of a batch.
+        """Return the answers of a batch, and those of prompts that could not be encoded with it."""
+        self._count_refusals(len(encoded.refused))
+        answers = [_unanswered(p, "infra_error") for p in encoded.broken]
+        answers += [_unanswered(p, "refused") for p in encoded.refused]
+        answers += self._answer_one_by_one(encoded.unbatchable)
+        if encoded.batch:
+            answers += self._answer_encoded(encoded)
+        return answers
+
+    def _answer_encoded(self, encoded: Encoded) -> list[Answer]:
+        """Return the answers of the prompts that are encoded.
 
         If memory runs out, the batch is halved, and later batches are no larger than the half that worked. If the model
         fails on a batch with images, its prompts are answered one by one, so that an image with an unsupported shape
         fails only its own prompt, with the status `refused`.
         """
-        if encoded.unbatchable:
-            return self._answer_one_by_one(encoded.unbatchable)
-        if not encoded.batch:
-            return []
 
         def generate(part: Sequence[PreparedPrompt]) -> list[_GeneratedRow]:
             return self._generate(encoded if len(part) == len(encoded.batch) else self._inputs.encode(part))

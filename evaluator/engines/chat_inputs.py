@@ -94,7 +94,7 @@ class ChatInputs:
         """
         self._takes_images = takes_images
         self.needs_media_types = False  # whether the model takes `mm_token_type_ids`, which mark image tokens
-        self.refusal = ""  # why an image was rejected last
+        self.refusal = ""  # why an image was rejected last, here or by the model
         self._max_pixels = options.max_pixels
         self._processor = _load_processor(AutoProcessor if takes_images else AutoTokenizer, options)
         image_processor = getattr(self._processor, "image_processor", None)
@@ -103,7 +103,7 @@ class ChatInputs:
         # Some image models have a tokenizer as their processor.
         tokenizer = getattr(self._processor, "tokenizer", self._processor)
         templates = getattr(self._processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)
-        template = default_template(templates) if not isinstance(templates, str) else templates
+        template = default_template(templates)
         if options.adapter:  # an adapter may have been trained with a template of its own
             template = folder_template(options.adapter)[0] or template
         if not template:
@@ -113,12 +113,10 @@ class ChatInputs:
         self.tags: Tags | None = reasoning_tags_of(template, self._renderer, self._message(TEST_QUESTION, []))
         self.reasons = self.tags is not None and options.thinking != "off"
         self._media = _media_tokens(self._processor, tokenizer)
-        # A copy for this thread. The processor's tokenizer is used by the encoding thread, and gets a padding token.
+        # Two threads may not share a tokenizer. `encode`, which runs in a thread of its own, uses that of the processor.
         self.tokenizer = copy.deepcopy(tokenizer)
-        tokenizer.padding_side = "left" if pads_left else "right"
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = [*tokenizer.all_special_tokens, tokenizer.convert_ids_to_tokens(0)][0]
-        self.pad_id = int(tokenizer.pad_token_id)
+        self.pad_id = _set_padding(tokenizer, pads_left=pads_left)
+        # Tokens that the model may generate for a prompt: its answer, and the reasoning before it.
         self.budget = options.max_new_tokens + (options.max_reasoning_tokens if self.reasons else 0)
         self._room = prompt_room(context, self.budget) if context else None
 
@@ -128,7 +126,7 @@ class ChatInputs:
     def stop_tokens(self, model_stops: Iterable[int]) -> set[int]:
         """Return the ids of all tokens that end an answer: those of the model's config, the tokenizer and the template."""
         stops = {*model_stops, *token_ids([self.tokenizer.eos_token_id, self._end_of_turn()])}
-        # Tokens between reasoning and answer must not end the answer. Harmony's separator begins with <|end|>, for example.
+        # The tokens between reasoning and answer (`Tags.separator`) must not end the output. Harmony's begin with <|end|>.
         if self.reasons and self.tags:
             stops -= {*self.tokenizer(self.tags.separator, add_special_tokens=False)["input_ids"]}
         return stops
@@ -146,9 +144,12 @@ class ChatInputs:
         content: Any = [{"type": "text", "text": PROBE_ANSWER}] if self._takes_images else PROBE_ANSWER
         conversation = [{"role": "user", "content": content}, {"role": "assistant", "content": content}]
         try:
-            suffix = self._renderer.render_whole(conversation).rpartition(PROBE_ANSWER)[2].strip()
+            _, answer, after = self._renderer.render_whole(conversation).rpartition(PROBE_ANSWER)
         except TemplateError:  # the template does not accept answers
             return None
+        if not answer:  # the template changes what is said, for example to JSON
+            return None
+        suffix = after.strip()
         added = sorted(self.tokenizer.get_added_vocab().items(), key=lambda pair: -len(pair[0]))
         return next((token_id for token, token_id in added if suffix.startswith(token)), None)
 
@@ -211,17 +212,18 @@ class ChatInputs:
         except PROCESSOR_ERRORS as error:
             if is_out_of_memory(error):
                 raise
-            self.refusal = f"{type(error).__name__}: {error}"
-            if not any(p.sizes for p in readable):
-                raise EvaluationError(FailureCode.MODEL_ERROR, f"the processor fails on a question: {error}") from error
         # An image with an unsupported shape must fail only its own prompt.
         accepted: list[int] = []  # indexes in `readable`
         refused: list[PreparedPrompt] = []
-        for index, conversation in enumerate(conversations):
-            if self._can_process(conversation):
+        for index, (prepared, conversation) in enumerate(zip(readable, conversations, strict=True)):
+            error_alone = self._processor_error(conversation)
+            if error_alone is None:
                 accepted.append(index)
+            elif prepared.sizes:
+                self.refusal = error_alone
+                refused.append(prepared)
             else:
-                refused.append(readable[index])
+                raise EvaluationError(FailureCode.MODEL_ERROR, f"the processor fails on a question: {error_alone}")
         if not accepted:
             return Encoded([], None, broken=broken, refused=refused)
         accepted_prompts = [readable[index] for index in accepted]
@@ -277,14 +279,15 @@ class ChatInputs:
             return False
         return str(conversation[0]["rendered"]).lstrip().startswith(begin)
 
-    def _can_process(self, conversation: list[dict[str, Any]]) -> bool:
+    def _processor_error(self, conversation: list[dict[str, Any]]) -> str | None:
+        """Return the error with which the processor rejects a conversation, or None if it accepts it."""
         try:
             self._process([conversation])
         except PROCESSOR_ERRORS as error:
             if is_out_of_memory(error):
                 raise
-            return False
-        return True
+            return f"{type(error).__name__}: {error}"
+        return None
 
     def _visual_tokens(self, sizes: Sequence[tuple[int, int]]) -> int | None:
         """Return how many tokens the model uses for images of these sizes, or None if the processor cannot say."""
@@ -305,6 +308,18 @@ class ChatInputs:
 def prompt_room(context: int, budget: int) -> int:
     """Return how many of a model's `context` tokens a prompt may have: what `budget` leaves, and at least half."""
     return max(context - budget - TEMPLATE_TOKENS, context // 2)
+
+
+def _set_padding(tokenizer: Any, *, pads_left: bool) -> int:
+    """Let a tokenizer pad on one side, and return the id of its padding token.
+
+    A tokenizer without one gets its first special token or, if it has none, the token with id 0. Padding is masked.
+    """
+    tokenizer.padding_side = "left" if pads_left else "right"
+    if tokenizer.pad_token is None:
+        special = tokenizer.all_special_tokens
+        tokenizer.pad_token = special[0] if special else tokenizer.convert_ids_to_tokens(0)
+    return int(tokenizer.pad_token_id)
 
 
 def _media_tokens(processor: Any, tokenizer: Any) -> list[str]:

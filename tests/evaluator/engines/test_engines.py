@@ -382,3 +382,36 @@ def test_prompt_has_one_beginning(begins: str, kind: str, models_dir: Path, tmp_
             assert ids.count(tokenizer.bos_token_id) == 1
     finally:
         inputs.close()
+
+
+@pytest.mark.parametrize("said", ["m.content | urlencode", "'…'"])
+def test_beginning_of_text_is_no_stop_token_if_template_changes_answers(tmp_path: Path, said: str) -> None:
+    folder = tmp_path / "model"
+    all_families()["gemma3_text"].build(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_special_tokens({"bos_token": "<|bos|>"})
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(folder)
+    template = f"<|bos|>{{% for m in messages %}}{{{{ {said} }}}}{{% endfor %}}"
+    (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+    inputs = ChatInputs(EngineOptions(folder, "float32", 8), False, 2048)
+    try:
+        assert tokenizer.bos_token_id not in inputs.stop_tokens([])
+    finally:
+        inputs.close()
+
+
+def test_refusal_names_error_of_refused_image(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    all_families()["qwen2_vl"].build(folder)
+    inputs = ChatInputs(EngineOptions(folder, "float32", 8), True, 2048)
+    prompts = []
+    for name, size in (("fits", (32, 32)), ("too_long", (4000, 2))):
+        Image.new("RGB", size, "red").save(tmp_path / f"{name}.png")
+        prompts.append(inputs.prepare(Prompt(name, "몇 개?", (tmp_path / f"{name}.png",))))
+    try:
+        encoded = inputs.encode(prompts)
+    finally:
+        inputs.close()
+    assert [p.prompt.id for p in encoded.batch] == ["fits"]
+    assert [p.prompt.id for p in encoded.refused] == ["too_long"] and "ratio" in inputs.refusal
