@@ -34,7 +34,7 @@ _IS_HANGUL = re.compile(r"[가-힣]+")
 # Words that describe, count or join, and do not name a thing: by their ending, or as a whole.
 _NO_NAME = re.compile(
     r"""
-    (?: 은 | 는 | 을 | 를 | 에 | 에서 | 으로 | 로 | 와 | 과 | 및 | 등 )$    # the particle of another word: 서울은
+    (?: 은 | 는 | 을 | 를 | 에 | 에서 | 로 | 와 | 과 | 및 | 등 )$    # the particle of another word: 서울은
     | (?: 된 | 한 | 인 | 할 | 던 )$                                        # a modifier: 증가한
     | (?: 중 | 별 | 보다 | 대비 | 따르면 | 보면                            # 지역별, 자료에 따르면
         | 경우 | 기준 | 현재 | 년도 | 간 )$                                # 2020년 기준

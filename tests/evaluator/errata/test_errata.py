@@ -32,6 +32,7 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.text import Text
+from tests.conftest import settings_in
 from tests.evaluator.worker.test_loop import submit
 
 pytestmark = pytest.mark.integration
@@ -40,28 +41,46 @@ NAME = "ko-vdc"
 VERSION = BENCHMARKS[NAME].version
 
 
-@pytest.fixture
-def evaluated(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of an installation with two results on a test set, of models that choose different letters."""
+def with_letter_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
+
+
+def settings_below(folder: Path) -> Settings:
+    changes = {"models_dir": folder / "models", "data": {NAME: f"{SAMPLES / NAME}#test"}}
+    return settings_in(folder, folder / "models").model_copy(update=changes)
+
+
+@pytest.fixture(scope="module")
+def two_results(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an installation with two results on a test set, of models that choose different letters."""
+    folder = tmp_path_factory.mktemp("two_results")
     for name in ("one", "two"):
-        folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)
-        with (folder / "README.md").open("a") as card:
+        model = shutil.copytree(models_dir / "tiny/image-text", folder / "models/tiny" / name)
+        with (model / "README.md").open("a") as card:
             card.write(f"\nmodel {name}\n")
-    data = {NAME: f"{SAMPLES / NAME}#test"}
-    changed = settings.model_copy(update={"models_dir": tmp_path / "models", "data": data})
+    settings = settings_below(folder)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        with_letter_engine(monkeypatch)
+        for name in ("one", "two"):
+            submit(settings, f"tiny/{name}", NAME)
+        assert Worker(settings).run_pending() == 2
+    return folder
+
+
+@pytest.fixture
+def evaluated(two_results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return settings of a copy of the installation `two_results`, which the commands use too."""
+    with_letter_engine(monkeypatch)
+    settings = settings_below(shutil.copytree(two_results, tmp_path, dirs_exist_ok=True))
     for name, value in (
-        ("STORE", changed.store),
-        ("PRIVATE_STORE", changed.private_store),
-        ("WORK_DIR", changed.work_dir),
-        ("DATA", json.dumps(data)),
+        ("STORE", settings.store),
+        ("PRIVATE_STORE", settings.private_store),
+        ("WORK_DIR", settings.work_dir),
+        ("DATA", json.dumps(settings.data)),
     ):
         monkeypatch.setenv(f"HANNUN_{name}", str(value))
-    for model in ("one", "two"):
-        submit(changed, f"tiny/{model}", NAME)
-    assert Worker(changed).run_pending() == 2
-    return changed
+    return settings
 
 
 def rows_of(store: Store) -> dict[str, BoardRow]:
