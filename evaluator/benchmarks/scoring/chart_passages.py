@@ -24,6 +24,7 @@ from evaluator.benchmarks.scoring.chart_text import (
     without_remarks,
     words_of,
 )
+from evaluator.benchmarks.scoring.names import own_words
 from evaluator.benchmarks.scoring.stated_answer import EITHER
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
@@ -151,9 +152,7 @@ def _labelled_value(question: str, response: str) -> str | None:
         return name
     if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
         return None
-    shared = [labels_of(line.partition(":")[0]) & labels_of(question) for line in lines]
-    # The words of the question that no other label has.
-    own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
+    own = own_words([labels_of(line.partition(":")[0]) & labels_of(question) for line in lines])
     named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]
     return named[-1] if len(named) == 1 or own[-1] else None
 

@@ -7,7 +7,7 @@
 import re
 import unicodedata
 
-from evaluator.benchmarks.scoring.names import COUNTRIES, MONTHS, SPELLINGS, one_form
+from evaluator.benchmarks.scoring.names import COUNTRIES, MONTHS, SPELLINGS, none_in_common, one_form, own_words
 from evaluator.benchmarks.scoring.number_words import in_digits
 
 MAX_ROWS = 4  # rows whose values a response may give, the answer's included; with more it is a table
@@ -123,7 +123,7 @@ def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
     before_values = [re.split(r"\d", clause)[0] for clause in clauses]
     for texts in (before_values, clauses):
         shared = [labels_of(text) & labels_of(question) for text in texts]
-        named = [place for place, words in enumerate(shared) if words.difference(*shared[:place], *shared[place + 1 :])]
+        named = [place for place, words in enumerate(own_words(shared)) if words]
         if len(named) == 1:
             return clauses[named[0]]
     return passage
@@ -136,9 +136,7 @@ def names_another(answer: str, passage: str) -> bool:
 
 def names_only_others(names: re.Pattern[str], known: str, text: str) -> bool:
     """Return whether a text has names that the pattern `names` matches, and none of those in a known text."""
-    known_names = set(names.findall(known))
-    given_names = set(names.findall(text))
-    return bool(known_names and given_names) and known_names.isdisjoint(given_names)
+    return none_in_common(set(names.findall(known)), set(names.findall(text)))
 
 
 def is_of_other_subject(question: str, passage: str) -> bool:

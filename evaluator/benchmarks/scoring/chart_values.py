@@ -12,7 +12,7 @@ import unicodedata
 
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, clause_about, folded, main_part
-from evaluator.benchmarks.scoring.names import number_words_as_digits
+from evaluator.benchmarks.scoring.names import none_in_common, number_words_as_digits
 from evaluator.benchmarks.scoring.number_words import factor_of
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, plain, scan
 
@@ -248,16 +248,12 @@ def _is_other_direction(question: str, given: Quantity) -> bool:
 
 def _is_per_another(answer: str, passage: str) -> bool:
     """Return whether two texts name different units for one measure per another: per ton, per ounce."""
-    of_answer = _units_after_per(answer)
-    of_passage = _units_after_per(passage)
-    return bool(of_answer and of_passage) and of_answer.isdisjoint(of_passage)
+    return none_in_common(_units_after_per(answer), _units_after_per(passage))
 
 
 def _has_other_currency(answer: str, passage: str) -> bool:
     """Return whether two texts have amounts in different currencies."""
-    of_answer = _currencies(answer)
-    of_passage = _currencies(passage)
-    return bool(of_answer and of_passage) and of_answer.isdisjoint(of_passage)
+    return none_in_common(_currencies(answer), _currencies(passage))
 
 
 def _currencies(text: str) -> set[str]:

@@ -12,6 +12,7 @@ letter decides, and the answer is clear only if there is one letter at that plac
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -594,10 +595,11 @@ def _names_in_sentence(text: str, start: int) -> set[str]:
     return _names_in(text[start : _sentence_end(text, start)])
 
 
-def _choices(text: str) -> list[Letter]:
+@lru_cache(maxsize=8)  # the rules read the same text several times
+def _choices(text: str) -> tuple[Letter, ...]:
     """Return the capital letters of a text that are choices, not articles or labels."""
     capitals = (Letter(match[0], match.start(), match.end()) for match in _ALONE.finditer(text) if match[0].isupper())
-    return [letter for letter in capitals if not _is_label(text, letter)]
+    return tuple(letter for letter in capitals if not _is_label(text, letter))
 
 
 def _is_label(text: str, letter: Letter) -> bool:

@@ -6,6 +6,7 @@ form, because a chart, its gold answer and an output may each have another one. 
 """
 
 import re
+from collections.abc import Sequence, Set
 from functools import lru_cache
 
 MONTHS = (
@@ -237,6 +238,16 @@ def one_form(text: str) -> str:
 def places_in(text: str) -> set[str]:
     """Return the places in Korea that a text names in Hangul, each in Latin letters."""
     return {PLACES[match[1]] for match in _PLACE.finditer(text)}
+
+
+def none_in_common(known: Set[str], given: Set[str]) -> bool:
+    """Return whether two texts each have names, units or currencies, and none of them is in both."""
+    return bool(known and given) and known.isdisjoint(given)
+
+
+def own_words(texts: Sequence[set[str]]) -> list[set[str]]:
+    """Return for each of several texts, which are sets of words, the words that no other has."""
+    return [words.difference(*texts[:place], *texts[place + 1 :]) for place, words in enumerate(texts)]
 
 
 def with_place_as(name: str, text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 
 from evaluator.benchmarks.scoring.named_values import LATIN_SENTENCE, names_in
-from evaluator.benchmarks.scoring.names import places_in
+from evaluator.benchmarks.scoring.names import none_in_common, places_in
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
 
@@ -116,9 +116,7 @@ def is_runner_up(question: str, gold: str, output: str) -> bool:
 
 def names_other_place(known: str, output: str) -> bool:
     """Return whether an output names places, and none of those of its question and gold answer: 대구 for 부산."""
-    known_places = places_in(known)
-    given_places = places_in(output)
-    return bool(known_places and given_places) and known_places.isdisjoint(given_places)
+    return none_in_common(places_in(known), places_in(output))
 
 
 def has_other_label(question: str, output: str) -> bool:

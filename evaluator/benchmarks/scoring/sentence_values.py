@@ -15,6 +15,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring.names import own_words
 from evaluator.benchmarks.scoring.quantities import TIMES, Mention, Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
 
@@ -327,9 +328,7 @@ def clause_of(sentence: str, reference: Reference) -> str:
     clauses = [clause for clause in _CLAUSE_BREAK.split(sentence) if without(quantities(clause), reference.in_question)]
     if not 1 < len(clauses) <= 1 + MAX_OTHERS:
         return sentence
-    shared = [shared_words(clause, question) for clause in clauses]
-    # The words of the question that no other clause has.
-    own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
+    own = own_words([shared_words(clause, question) for clause in clauses])
     about_subject = [clause for clause, words in zip(clauses, own, strict=True) if words]
     return about_subject[0] if len(about_subject) == 1 else sentence
 
@@ -501,8 +500,7 @@ def _of_own_words(question: str, sentence: str, found: Sequence[Mention]) -> lis
     labels = [sentence[start : mention.start] for start, mention in zip(starts, found, strict=True)]
     if any(JOINS_VALUES.fullmatch(label) or not _IS_LABEL.match(label) for label in labels):
         return []
-    shared = [shared_words(label, question) for label in labels]
-    own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
+    own = own_words([shared_words(label, question) for label in labels])
     return [mention for mention, words in zip(found, own, strict=True) if words]
 
 
