@@ -13,8 +13,9 @@ import unicodedata
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, clause_about, folded, main_part
 from evaluator.benchmarks.scoring.names import none_in_common, number_words_as_digits
+from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.number_words import factor_of
-from evaluator.benchmarks.scoring.quantities import Mention, Quantity, plain, scan
+from evaluator.benchmarks.scoring.quantities import Mention, Quantity, scan
 
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
 MAX_ROUGH_SHARE_ERROR = 5  # between a fraction and a percentage beside it

@@ -8,6 +8,7 @@ question and the gold answer; an output that leaves them out contradicts nothing
 import re
 from collections.abc import Sequence
 
+from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.other_subjects import (
     DENIED_SUBJECT,
     denies_subject,
@@ -18,7 +19,7 @@ from evaluator.benchmarks.scoring.other_subjects import (
     names_other_place,
     names_subject,
 )
-from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
 from evaluator.benchmarks.scoring.sentence_values import names_year
 

@@ -21,9 +21,10 @@ from typing import NamedTuple
 from evaluator.benchmarks.scoring.asides import gives_value_and_more
 from evaluator.benchmarks.scoring.contradictions import means_another
 from evaluator.benchmarks.scoring.named_values import gives_name, name_beside_value
+from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.number_words import factor_of
 from evaluator.benchmarks.scoring.other_subjects import ASKS_YEAR
-from evaluator.benchmarks.scoring.quantities import RATIO, Mention, Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantities import RATIO, Mention, Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import (
     digits,
     distinct,

@@ -7,7 +7,8 @@ value alone.
 import re
 
 from evaluator.benchmarks.scoring.names import ROLE, places_in
-from evaluator.benchmarks.scoring.quantities import plain, quantities, scan
+from evaluator.benchmarks.scoring.notation import plain
+from evaluator.benchmarks.scoring.quantities import quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any
 from evaluator.benchmarks.scoring.sentence_values import RANGE_AFTER
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence, Set
 from functools import lru_cache
 
+from evaluator.benchmarks.scoring.number_words import ASCII_FORMS
+
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
@@ -147,7 +149,8 @@ _AND_MORE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")  # 25 ~ 34
-_HALF = re.compile(r"(?:\b([\w-]+)\s)?(?<![-\w])half(?=\sof\b)", re.IGNORECASE)  # half of, with the word before it
+# Half of, with the word before it. A word is read from its first character only, else a long one would take quadratic time.
+_HALF = re.compile(r"(?:(?<![\w-])([\w-]++)\s)?(?<![-\w])half(?=\sof\b)", re.IGNORECASE)
 # Words before "half of" that make it a part of a period or a place, or a fraction that _FRACTION_WORD reads.
 _PARTS_OF_HALF = re.compile(
     r"(?:one|a|first|second|1st|2nd|other|latter|last|early|upper|lower|top|bottom|left|right|each|\w+ern)",
@@ -212,7 +215,7 @@ def one_form(text: str) -> str:
 
     The order matters: dates are found by the months that are written first, and dashes of ranges before ages and periods.
     """
-    text = _MONTH.sub(_month, text)
+    text = _MONTH.sub(_month, text.translate(ASCII_FORMS))
     text = _DATE.sub(_date, text)
     text = _GENERATION.sub(r"gen \1", text)
     text = _BOOMERS.sub("boomers", text)
@@ -279,7 +282,7 @@ def _half(match: re.Match[str]) -> str:
     word = match[1]
     if word is None:
         return "1/2"
-    is_number = re.search(r"\d", match.string) is None and not _PARTS_OF_HALF.fullmatch(word)
+    is_number = re.search(r"\d", match.string) is None and not _PARTS_OF_HALF.fullmatch(word.strip("-"))
     return f"{word} 1/2" if is_number else match[0]
 
 

@@ -1,6 +1,6 @@
 """Write Korean numbers and signs that are words with digits and `-`.
 
-삼만 이천 명 → 32000 명, 두 곳 → 2곳, 3천1백만 원 → 3100만 원, 마이너스 5.2% → -5.2%. `quantities.plain` and `chart_text.folded`
+삼만 이천 명 → 32000 명, 두 곳 → 2곳, 3천1백만 원 → 3100만 원, 마이너스 5.2% → -5.2%. `notation.plain` and `chart_text.folded`
 call `in_digits` first. Units and the multipliers 만, 억 and 조 behind digits are left to `quantities`.
 """
 
@@ -8,6 +8,8 @@ import math
 import re
 from decimal import Decimal
 
+# With re.IGNORECASE, i and s match these letters too, which `lower` does not turn into i and s. All rules read them so.
+ASCII_FORMS = str.maketrans("ıİſ", "iIs")
 DIGITS = {"일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8, "구": 9}
 TENS = {"십": 10, "백": 100, "천": 1000}
 MYRIADS = {"만": 10**4, "억": 10**8, "조": 10**12}  # a smaller number may follow: 1조 2,000억, 2만 5,000
@@ -114,7 +116,7 @@ def in_digits(text: str) -> str:
     The order matters: signs come before the numbers behind them, 하나도 없다 before 하나, and what is counted (두 곳)
     before numbers of several letters. Compounds such as 3천1백 are joined last, when all their digits are written.
     """
-    text = _TILDE.sub("~", text)
+    text = _TILDE.sub("~", text.translate(ASCII_FORMS))
     text = _MINUS_WORD.sub(" -", text)
     text = _DASH_SIGN.sub("-", text)
     text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)

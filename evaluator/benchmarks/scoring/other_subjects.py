@@ -11,7 +11,8 @@ from itertools import pairwise, product
 
 from evaluator.benchmarks.scoring.named_values import LATIN_SENTENCE, names_in
 from evaluator.benchmarks.scoring.names import none_in_common, places_in
-from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.notation import plain
+from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
 
 MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter: 남성, 남자

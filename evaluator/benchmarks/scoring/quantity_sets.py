@@ -6,7 +6,8 @@
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-from evaluator.benchmarks.scoring.quantities import Quantity, scan, units_agree
+from evaluator.benchmarks.scoring.quantities import Quantity, scan
+from evaluator.benchmarks.scoring.units import units_agree
 
 
 def without(some: Sequence[Quantity], others: Sequence[Quantity]) -> list[Quantity]:

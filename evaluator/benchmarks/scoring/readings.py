@@ -14,7 +14,8 @@ from evaluator.benchmarks.scoring.bounds import is_bound
 from evaluator.benchmarks.scoring.contradictions import gives_change
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
 from evaluator.benchmarks.scoring.names import MONTHS, ROLE, ROLE_WORDS, one_form, places_in, with_place_as
-from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities, scan
+from evaluator.benchmarks.scoring.notation import plain
+from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, Reference, years_in
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer

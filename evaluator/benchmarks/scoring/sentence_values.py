@@ -16,8 +16,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.names import own_words
-from evaluator.benchmarks.scoring.quantities import TIMES, Mention, Quantity, quantities, scan
+from evaluator.benchmarks.scoring.quantities import Mention, Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
+from evaluator.benchmarks.scoring.units import TIMES
 
 
 class Reference(NamedTuple):

@@ -9,6 +9,7 @@ import json
 import re
 from functools import lru_cache
 
+from evaluator.benchmarks.scoring.number_words import ASCII_FORMS
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 MAX_RUN = 200  # characters at each end of a run of white space and punctuation that are kept
@@ -241,7 +242,7 @@ def stated_answer(output: str) -> str:
     for in what is left, because an explanation that corrects itself takes nothing back. `_kept` undoes a step that would
     leave no answer.
     """
-    text = _END_TOKEN.sub("", _without_long_runs(after_thinking(output)))
+    text = _END_TOKEN.sub("", _without_long_runs(after_thinking(output))).translate(ASCII_FORMS)
     if text.lstrip().startswith("<think>"):  # cut off before an answer
         return ""
     text = _first_reply(_in_json(text))

@@ -3,23 +3,37 @@
 `final_answer` lowers the F1 of such an answer: all its numbers are right, and what it says of each is wrong.
 """
 
+import re
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.quantities import Quantity, plain, scan
-from evaluator.benchmarks.scoring.sentence_values import MAX_VALUES, SUBJECT, SUBJECT_REACH
+from evaluator.benchmarks.scoring.notation import plain
+from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
+from evaluator.benchmarks.scoring.sentence_values import MAX_VALUES, SUBJECT, SUBJECT_REACH, names_year
+
+_LABEL_BEHIND = re.compile(r"\s?\(([^()]{1,30})\)")  # 8.2%[(남자)]
+
+
+class _Labelled(NamedTuple):
+    """A value, and the words that say what it is of: "남자 " of 41.5% in "남자 41.5%, 여자 8.2%"."""
+
+    label: str
+    value: Quantity
 
 
 def swapped_share(gold: str, output: str) -> float:
     """Return the share of the gold quantities, from 0 to 1, that an output gives to another subject or year.
 
-    It is 1 for "남자 8.2%, 여자 41.5%" if gold is "남자 41.5%, 여자 8.2%".
+    It is 1 for "남자 8.2%, 여자 41.5%" if gold is "남자 41.5%, 여자 8.2%". Years are compared if gold has several. If none of
+    them is swapped, or there are none, subjects are.
     """
-    by_year = _by_year(plain(gold))
-    if len(by_year) > 1 and (swapped := _swapped(by_year, _by_year(plain(output)))):
+    in_gold = _labelled_values(plain(gold))
+    in_output = _labelled_values(plain(output))
+    by_year = _by_year(in_gold)
+    if len(by_year) > 1 and (swapped := _swapped(by_year, _by_year(in_output))):
         return swapped
-    by_subject = _by_subject(plain(gold))
-    return _swapped(by_subject, _values_of(by_subject, plain(output)))
+    by_subject = _by_subject(in_gold)
+    return _swapped(by_subject, _by_name(by_subject, in_output))
 
 
 def _swapped(of_gold: Mapping[str, Quantity], given: Mapping[str, Quantity]) -> float:
@@ -35,33 +49,50 @@ def _swapped(of_gold: Mapping[str, Quantity], given: Mapping[str, Quantity]) -> 
     return wrong / len(of_gold)
 
 
-def _by_year(text: str) -> dict[str, Quantity]:
-    """Return the first value after each year of a text."""
-    values: dict[str, Quantity] = {}
-    for year, following in pairwise(scan(text)[:MAX_VALUES]):
-        if year.quantity.unit == "년" != following.quantity.unit:
-            values.setdefault(str(year.quantity.value), following.quantity)
-    return values
+def _labelled_values(text: str) -> list[_Labelled]:
+    """Return the values of a text that are not years, each with the text between it and the value before.
 
-
-def _values_of(subjects: Iterable[str], text: str) -> dict[str, Quantity]:
-    """Return the first value of each of these subjects: the first one after its name, if no other value is between."""
-    values: dict[str, Quantity] = {}
-    position = 0
+    If brackets behind a value have no other value, its label is what is in them: 100명(2020년).
+    """
+    found: list[_Labelled] = []
+    position = 0  # behind the last value, or its label
     for mention in scan(text)[:MAX_VALUES]:
-        if mention.quantity.unit == "년":
+        if names_year(mention.quantity):
             continue
-        named = [subject for subject in subjects if subject in text[position : mention.start]]
+        behind = _LABEL_BEHIND.match(text, mention.end)
+        if behind and all(map(names_year, quantities(behind[1]))):
+            found.append(_Labelled(behind[1], mention.quantity))
+            position = behind.end()
+        else:
+            found.append(_Labelled(text[position : mention.start], mention.quantity))
+            position = mention.end
+    return found
+
+
+def _by_year(values: Iterable[_Labelled]) -> dict[str, Quantity]:
+    """Return the first value of each year, which is the last one of its label."""
+    found: dict[str, Quantity] = {}
+    for label, value in values:
+        if years := quantities(label):
+            found.setdefault(str(years[-1].value), value)
+    return found
+
+
+def _by_subject(values: Iterable[_Labelled]) -> dict[str, Quantity]:
+    """Return the values by the last word of the label, for those that have one: 남자 in "또한 남자는 "."""
+    found: dict[str, Quantity] = {}
+    for label, value in values:
+        if subject := SUBJECT.search(label[-SUBJECT_REACH:]):
+            found.setdefault(subject[1], value)
+    return found
+
+
+def _by_name(names: Iterable[str], values: Iterable[_Labelled]) -> dict[str, Quantity]:
+    """Return the first value of each of these subjects. A label that names several of them is of none."""
+    subjects = list(names)
+    found: dict[str, Quantity] = {}
+    for label, value in values:
+        named = [subject for subject in subjects if subject in label]
         if len(named) == 1:
-            values.setdefault(named[0], mention.quantity)
-        position = mention.end
-    return values
-
-
-def _by_subject(text: str) -> dict[str, Quantity]:
-    """Return the quantities of a text by the word before each, for those that have one."""
-    values: dict[str, Quantity] = {}
-    for mention in scan(text)[:MAX_VALUES]:
-        if subject := SUBJECT.search(text, max(0, mention.start - SUBJECT_REACH), mention.start):
-            values.setdefault(subject[1], mention.quantity)
-    return values
+            found.setdefault(named[0], value)
+    return found

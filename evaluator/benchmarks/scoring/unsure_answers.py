@@ -7,7 +7,8 @@
 import re
 
 from evaluator.benchmarks.scoring.bounds import is_bound
-from evaluator.benchmarks.scoring.quantities import Mention, plain, quantities, scan
+from evaluator.benchmarks.scoring.notation import plain
+from evaluator.benchmarks.scoring.quantities import Mention, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import distinct, is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUES
 

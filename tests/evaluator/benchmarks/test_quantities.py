@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.benchmarks.scoring.final_answer import strict_match
-from evaluator.benchmarks.scoring.quantities import UNITS, quantities
+from evaluator.benchmarks.scoring.quantities import quantities
+from evaluator.benchmarks.scoring.units import UNITS
 
 READ: list[tuple[str, list[tuple[str, str]]]] = [
     ("24,347천 명", [("24347000", "명")]),
