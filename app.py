@@ -107,6 +107,7 @@ def serve_board() -> int:
     from submissions.config.logs import log_printed_lines, log_safely
     from submissions.config.settings import load_settings
     from submissions.texts.errors import SettingsError, StoreError
+    from submissions.texts.printable import print_error
 
     gc.set_threshold(50_000)  # Python's default is 700. A view of the board has many objects, none of them garbage
     try:
@@ -119,11 +120,9 @@ def serve_board() -> int:
             app = build_app(settings)
             stop_worker = start_worker(settings)
     except SandboxError as error:
-        sys.stderr.write(f"hannun: {error}; or serve without a worker: HANNUN_WORKER=off\n")
-        return 2
+        return print_error(f"{error}; or serve without a worker: HANNUN_WORKER=off")
     except (SettingsError, StoreError) as error:
-        sys.stderr.write(f"hannun: {error}\n")
-        return 2
+        return print_error(str(error))
     # uvicorn raises SIGTERM again after it has stopped. Handled as KeyboardInterrupt, it lets `finally` stop the worker.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

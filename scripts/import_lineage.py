@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from evaluator.core.files import replace_file
 from leaderboard.facts.lineage import LINEAGE, SOURCE, Agreement, Encoder, Fact, Lineage, Origin
-from scripts.import_register import FIRST_ROW, STAYS, loss_of, rows_of, run
+from scripts.import_register import STAYS, loss_of, numbered_rows, run
 
 COLUMNS = [
     "model_id",
@@ -84,10 +84,7 @@ def read(file: Path, before: dict[str, Any]) -> tuple[list[Lineage], list[str]]:
     found: dict[str, tuple[int, Lineage]] = {}
     refused: list[str] = []
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines, strict=True)
-        if list(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
-        for number, row in enumerate(rows_of(reader), FIRST_ROW):
+        for number, row in numbered_rows(lines, COLUMNS):
             if None in row or None in row.values():
                 refused.append(
                     f"row {number}: it has {'more' if None in row else 'fewer'} cells than the table has columns"

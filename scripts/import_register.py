@@ -1,14 +1,16 @@
 """Write assets/register.csv from a file of published numbers: `python -m scripts.import_register FILE`.
 
 Each row is checked (`leaderboard.facts.register.check`). Rows that are refused are named with their number and the reason,
-the others are written; the exit status is then 1. It can be run again, and prints what changed.
+the others are written; the exit status is then 1. It can be run again, and prints what changed. `import_lineage` shares the
+functions that are not about numbers.
 """
 
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,6 +19,7 @@ from leaderboard.facts.register import COLUMNS, REGISTER, Number, check
 
 MAX_LOST_SHARE = 0.1  # of the entries that a file may leave out without --replace
 STAYS = "so {} stays as it is; if that is meant, add --replace"
+NAMING_FIELDS = 5  # of `Number.identity` that name a number to people; the rest are addresses
 FIRST_ROW = 2  # as spreadsheets count: the first line has the names of the columns
 
 
@@ -31,7 +34,13 @@ def main(file: str, target: Path = REGISTER, *, may_lose: bool = False) -> int:
     if not accepted:
         print(f"import_register: {file}: no row can be used, so {target.name} stays as it is", file=sys.stderr)
         return 2
-    before = _numbers(target)
+    try:
+        before = _numbers(target)
+    except ValueError as error:  # the columns have changed since it was written
+        if not may_lose:
+            print(f"import_register: {target.name}: {error}; to write it anew, add --replace", file=sys.stderr)
+            return 2
+        before = {}
     after = {number.identity: number for number in accepted}
     loss = loss_of(before.keys(), after.keys())
     if loss and not may_lose:
@@ -40,7 +49,8 @@ def main(file: str, target: Path = REGISTER, *, may_lose: bool = False) -> int:
     write(accepted, target)
     for identity in sorted(before.keys() | after.keys()):
         if before.get(identity) != after.get(identity):
-            print(f"{' · '.join(filter(None, identity[:5]))}: {_change(before.get(identity), after.get(identity))}")
+            name = " · ".join(filter(None, identity[:NAMING_FIELDS]))
+            print(f"{name}: {_change(before.get(identity), after.get(identity))}")
     print(f"{len(accepted)} numbers in {target.name}, {len(refused)} rows refused")
     return 1 if refused else 0
 
@@ -50,10 +60,7 @@ def read(file: Path) -> tuple[list[Number], list[str]]:
     accepted: dict[tuple[str, ...], tuple[int, Number]] = {}
     refused: list[str] = []
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines, strict=True)
-        if list(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
-        for row_number, row in enumerate(rows_of(reader), FIRST_ROW):
+        for row_number, row in numbered_rows(lines, COLUMNS):
             try:
                 number = check(row)
             except ValueError as error:
@@ -72,15 +79,20 @@ def read(file: Path) -> tuple[list[Number], list[str]]:
     return [number for _, number in accepted.values()], refused
 
 
-def rows_of(reader: "csv.DictReader[str]") -> Iterator[dict[str, str]]:
-    """Yield the rows. Raises ValueError, naming the line, if the file is no CSV file."""
-    while True:
-        try:
-            yield next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise ValueError(f"line {reader.line_num + 1}: {error}") from None
+def numbered_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a CSV file as `csv.DictReader` does, with their numbers as spreadsheets count, blank rows included.
+
+    Raises ValueError, naming the line, if it has other columns or is no CSV file.
+    """
+    reader = csv.reader(lines, strict=True)
+    try:
+        if next(reader, []) != list(columns):
+            raise ValueError(f"the columns must be {', '.join(columns)}")
+        for number, cells in enumerate(reader, FIRST_ROW):
+            if cells:
+                yield number, dict(zip_longest(columns, cells))
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num + 1}: {error}") from None
 
 
 def write(numbers: list[Number], target: Path) -> None:
@@ -93,7 +105,7 @@ def write(numbers: list[Number], target: Path) -> None:
 
 
 def loss_of(before: Set[object], after: Set[object]) -> str | None:
-    """Return how many entries a file leaves out, as "19 of 20", if it has none or is most likely a part of a file."""
+    """Return how many entries a file leaves out, as "19 of 20", or None if they are so few that this is most likely meant."""
     lost = len(before - after)
     if after and lost <= MAX_LOST_SHARE * len(before):
         return None

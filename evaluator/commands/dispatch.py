@@ -4,12 +4,11 @@ The exit code is 2 for bad usage or bad input and 1 for other errors.
 """
 
 import argparse
-import sys
 from importlib import import_module
 
 from evaluator.core.errors import DataError, EvaluationError, SandboxError
 from submissions.texts.errors import QueueError, RefusedError, SettingsError, StatementError, StoreError
-from submissions.texts.printable import printable
+from submissions.texts.printable import print_error
 
 COMMANDS = {
     "benchmarks": "evaluator.commands.benchmarks",
@@ -35,20 +34,15 @@ def dispatch(args: argparse.Namespace) -> int:
     try:
         return int(import_module(COMMANDS[args.command]).main(args))
     except SandboxError as error:
-        return _print_error(f"{error}; for a model you trust: run --sandbox none", 2)
+        return print_error(f"{error}; for a model you trust: run --sandbox none", 2)
     except (DataError, RefusedError, SettingsError, StoreError) as error:
-        return _print_error(str(error), 2)
+        return print_error(str(error), 2)
     except EvaluationError as error:
-        return _print_error(f"{error.code}: {error}", 1 if error.code.is_infrastructure else 2)
+        return print_error(f"{error.code}: {error}", 1 if error.code.is_infrastructure else 2)
     except (OSError, QueueError, StatementError) as error:
-        return _print_error(str(error), 1)
+        return print_error(str(error), 1)
     except EOFError:
-        return _print_error("cannot ask for confirmation: stdin is closed; pass --yes", 2)
+        return print_error("cannot ask for confirmation: stdin is closed; pass --yes", 2)
     except KeyboardInterrupt:
         hint = "; run again with the same --out to continue" if args.command == "run" else ""
-        return _print_error(f"stopped{hint}", 1)
-
-
-def _print_error(message: str, code: int) -> int:
-    print(f"hannun: {printable(' '.join(message.split()))}", file=sys.stderr)
-    return code
+        return print_error(f"stopped{hint}", 1)

@@ -7,6 +7,7 @@ revealed ko-fresh set and adds the files of answers.
 """
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,12 @@ def croissant(
     """Return the JSON-LD description of a folder of items. Its fields are the columns of the first row.
 
     Args:
-        benchmark: the name of the benchmark whose items they are
-        folder: in the documented schema
-        license_url: of the license under which the set is published
-        url: of the page where the set can be downloaded
-        published: when the set was or will be published
-        prefix: the folder's path in the dataset, ending with a slash, if the items are not at its top
+        benchmark: The name of the benchmark whose items they are.
+        folder: The folder, with an items file in the documented schema.
+        license_url: The address of the license under which the set is published.
+        url: The address of the page where the set can be downloaded.
+        published: The day on which the set was or will be published.
+        prefix: The folder's path in the dataset, ending with a slash, if the items are not at its top.
 
     Raises DataError if the folder has no items file or an address is not a URL.
     """
@@ -79,7 +80,8 @@ def croissant(
     card = BENCHMARKS[benchmark].card
     version = BENCHMARKS[benchmark].version
     file = items_file(folder)
-    _, first_row = next(item_rows(file), (0, {}))
+    rows = [row for _, row in item_rows(file)]
+    first_row = rows[0] if rows else {}
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -94,7 +96,7 @@ def croissant(
         "citeAs": ", ".join(filter(None, (card.title, card.source_url))),
         "distribution": [
             file_object(file, f"{prefix}{file.name}"),
-            *_file_sets(first_row, prefix),
+            *_file_sets(rows, prefix),
         ],
         "recordSet": [
             record_set(
@@ -127,33 +129,43 @@ def record_set(name: str, description: str, file: str, row: Row) -> dict[str, An
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": fields}
 
 
-def _file_sets(row: Row, prefix: str) -> list[dict[str, Any]]:
-    """Return the sets of files that rows name by relative path. The files that a row names show which folders those are."""
-    first_paths = {"images": (row.get("images") or [None])[0], "pages": row.get("page")}
-    media_types = {"images": ["image/png", "image/jpeg"], "pages": "text/html"}
+def _file_sets(rows: Sequence[Row], prefix: str) -> list[dict[str, Any]]:
+    """Return the sets of files that rows name by relative path: the folders of their images, and of their pages."""
+    images = [path for row in rows for path in row.get("images") or []]
+    pages = [row["page"] for row in rows if row.get("page")]
+    sets = (("images", images, ["image/png", "image/jpeg"]), ("pages", pages, "text/html"))
     return [
         {
             "@type": "cr:FileSet",
             "@id": name,
             "name": name,
-            "includes": f"{prefix}{str(path).rpartition('/')[0]}/*".lstrip("/"),  # images/*
-            "encodingFormat": media_types[name],
+            "includes": _patterns(paths, prefix),
+            "encodingFormat": media_type,
         }
-        for name, path in first_paths.items()
-        if path
+        for name, paths, media_type in sets
+        if paths
     ]
+
+
+def _patterns(paths: Iterable[str], prefix: str) -> str | list[str]:
+    """Return the pattern of each folder that has some of the files, or the only one: `images/*`."""
+    folders = sorted({path.rpartition("/")[0] for path in paths})
+    patterns = [f"{prefix}{folder}/*" if folder else f"{prefix}*" for folder in folders]
+    return patterns[0] if len(patterns) == 1 else patterns
 
 
 def _field(records: str, column: str, value: Any, file: str) -> dict[str, Any]:
     """Return the description of a column, whose type follows from a value. `records` is the id of its record set."""
-    data_types = {bool: "sc:Boolean", int: "sc:Integer"}
-    repeated = {"repeated": True} if isinstance(value, list) else {}
+    data_types = {bool: "sc:Boolean", int: "sc:Integer", float: "sc:Float"}
+    is_list = isinstance(value, list)
+    one = value[0] if is_list and value else value
+    repeated = {"repeated": True} if is_list else {}
     return {
         "@type": "cr:Field",
         "@id": f"{records}/{column}",
         "name": column,
         "description": column,
-        "dataType": data_types.get(type(value), "sc:Text"),
+        "dataType": data_types.get(type(one), "sc:Text"),
         **repeated,
         "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
     }

@@ -71,7 +71,10 @@ class ItemScores:
         """Parse the content of a Parquet file. Raises ValueError or KeyError if it does not hold item scores."""
         import pyarrow.parquet as pq
 
-        table = pq.read_table(io.BytesIO(content))
+        try:
+            table = pq.read_table(io.BytesIO(content))
+        except OSError as error:  # of a damaged part
+            raise ValueError(str(error)) from error
         ids, scores, clusters = (table.column(name).to_numpy() for name in ("id", "score", "cluster"))
         submitter = (table.schema.metadata or {}).get(b"submitter", b"").decode()
         return cls(ids.astype(str), scores.astype(np.float64), clusters.astype(str), submitter)
@@ -94,7 +97,7 @@ def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores 
         return None
     compared = paired_comparison(own.scores, other.scores, own.clusters.tolist(), RESAMPLES)
     step = next(points for below, points in INTERVAL_STEPS if len(own.ids) < below)
-    # In steps. 15.000000000000002 is 15.
+    # In steps. Rounded first, because 15.000000000000002 must not be rounded up to 16 steps.
     low, high = (round(100 * end / step, 9) for end in compared.interval)
     return PairedScores(
         other=key,
@@ -121,13 +124,17 @@ def are_related(result: EvalResult, submitter: str, row: BoardRow, other_submitt
         return True
     if _owner(config.model_name) == _owner(row.model):
         return True
-    family = {config.model_name, config.base_model} - {None}
-    return not family.isdisjoint({row.model, row.base_model})
+    return not _family(config.model_name, config.base_model).isdisjoint(_family(row.model, row.base_model))
 
 
 def _owner(model: str) -> str:
     """Return the owner of a model ID in lower case, because names on the Hub are case-insensitive: Org/name -> org."""
     return model.partition("/")[0].lower()
+
+
+def _family(*models: str | None) -> set[str]:
+    """Return the IDs of a model and the model that it was made from in lower case, without a missing one."""
+    return {model.lower() for model in models if model}
 
 
 def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:

@@ -13,9 +13,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
@@ -78,7 +80,7 @@ def fetch_model(
         revision: The commit on the Hub, or the content hash of the folder.
         settings: The settings, with the work folder that keeps downloads.
         code: The approval of the model's Python files, if it needs them.
-        with_code: Whether to include Python files even without an approval.
+        with_code: Whether to include Python files even without an approval, for a check on the operator's own machine.
         stop: Ends the download when it is set.
 
     Raises EvaluationError if the model is not available or its code differs from the approved code, EvaluationStopped
@@ -99,7 +101,7 @@ def fetch_model(
     folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
     lock = settings.work_dir / f"fetch-{revision[:2]}.lock"  # shared by revisions, because lock files are never deleted
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(lock):  # another process may need the same model
+    with _held(FileLock(lock), stop):  # another process may need the same model
         if not folder.exists():
             partial = folder.with_name(f"{name}.partial")
             try:
@@ -108,9 +110,20 @@ def fetch_model(
                 partial.rename(folder)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)  # remove an incomplete download
-    os.utime(folder)  # record the use: the least recently used models are removed first
+        os.utime(folder)  # record the use: the least recently used models are removed first
     _check_code(folder, code)
     return folder
+
+
+@contextmanager
+def _held(lock: FileLock, stop: threading.Event | None) -> Iterator[None]:
+    """Hold a lock, which another worker may have for the whole download. Raises EvaluationStopped if `stop` is set meanwhile."""
+    try:
+        acquired = lock.acquire(cancel_check=stop.is_set if stop else None)
+    except Timeout:
+        raise EvaluationStopped from None
+    with acquired:
+        yield
 
 
 def _check_code(folder: Path, code: CodeApproval | None) -> None:
@@ -148,7 +161,12 @@ def _download(
     ]
     started = time.monotonic()
     with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        process_group=0,  # Ctrl-C in a terminal reaches the worker only, which ends the download
     ) as child:
         try:
             while child.poll() is None:
@@ -178,14 +196,20 @@ def _download(
 
 
 def _check_size(folder: Path, limit: int) -> None:
-    """Raise EvaluationError if a folder has more than `limit` bytes, or too many files."""
-    sizes = []
+    """Raise EvaluationError if a folder has more than `limit` bytes, or too many files.
+
+    The download process keeps unfinished files in `.cache`, beside locks and notes about each file. These do not count as
+    files of the model.
+    """
+    total_size = 0
+    file_count = 0
     for path in folder.rglob("*"):
         try:
-            sizes.append(path.lstat().st_size)
+            total_size += path.lstat().st_size
+            file_count += not path.is_dir() and ".cache" not in path.relative_to(folder).parts
         except FileNotFoundError:  # a finished file has just been renamed
             continue
-    if sum(sizes) > limit or len(sizes) > MAX_DOWNLOADED_FILES:
+    if total_size > limit or file_count > MAX_DOWNLOADED_FILES:
         raise EvaluationError(
             FailureCode.MODEL_TOO_LARGE, f"more than {limit / 1e9:,.0f} GB or {MAX_DOWNLOADED_FILES} files"
         )
@@ -196,6 +220,8 @@ def check_fetched(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} is a link")
+        if path.is_dir():  # its name may end like that of a file
+            continue
         if may_hold_settings(path.name):
             _check_settings(path)
         if path.suffix == ".safetensors":
@@ -227,7 +253,7 @@ def main(model_id: str, revision: str, folder: str, *options: str) -> int:
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
         code = FailureCode.MODEL_NOT_FOUND
         reason = str(error)
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: of the client for Xet
         is_disk_full = getattr(error, "errno", None) == errno.ENOSPC
         code = FailureCode.DISK_FULL if is_disk_full else FailureCode.HUB_UNAVAILABLE
         reason = str(error)

@@ -26,8 +26,8 @@ def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...
 
     They are chosen by `most_shared` among those with parts that need the skill, so that many models have a score.
     """
-    names = [name for name, benchmark in BENCHMARKS.items() if benchmark.card.skills.get(skill)]
-    kind = _compared_kind(models)
+    names = _benchmarks_with(skill)
+    kind = _compared_kind(models, names)
     return most_shared((model.ranked_on(kind).intersection(names) for model in models), names, at_least=1)
 
 
@@ -39,49 +39,47 @@ def skill_scores(
     The share is averaged over the parts of `skill_benchmarks` that need the skill. Models that have no score on one of these
     parts have no score here. Measured models are compared, or reported ones if fewer than two were measured.
     """
-    kind = _compared_kind(models)
-    scores_by_part: list[dict[str, float]] = []  # for each part, the scores by model
-    for name in skill_benchmarks(models, skill):
-        ranked_models = [model for model in models if model.rank_by(name, kind)]
-        for part in BENCHMARKS[name].card.skills[skill]:
-            scores = _part_scores(ranked_models, tables[name], part)
-            if scores:
-                scores_by_part.append(scores)
-    if not scores_by_part:
-        return {}
-    compared = set.intersection(*map(set, scores_by_part))  # models with a score on every part
-    shares: dict[str, list[float]] = {model: [] for model in compared}
-    for scores in scores_by_part:
-        for model, share in share_behind({model: scores[model] for model in compared}, family_of).items():
-            shares[model].append(100 * share)
+    shares: dict[str, list[float]] = {}
+    for scores in _scores_by_part(models, tables, skill):
+        for model, share in share_behind(scores, family_of).items():
+            shares.setdefault(model, []).append(100 * share)
     return {model: fmean(shares_of_model) for model, shares_of_model in shares.items()}
 
 
 def known_skills(models: Sequence[ModelRow], tables: Mapping[str, Table]) -> list[Skill]:
     """Return the skills in which some of the first models have a score."""
     searched = models[:MAX_SEARCHED]
-    return [skill for skill in SKILLS if _is_known(skill, searched, tables)]
+    return [skill for skill in SKILLS if any(_scores_by_part(searched, tables, skill))]
 
 
-def _is_known(skill: Skill, models: Sequence[ModelRow], tables: Mapping[str, Table]) -> bool:
-    """Return whether some of the models have a score in a skill."""
-    for name, benchmark in BENCHMARKS.items():
-        ranked_models = [model for model in models if name in model.cells and model.cells[name].rank]
-        if any(_part_scores(ranked_models, tables[name], part) for part in benchmark.card.skills.get(skill, ())):
-            return True
-    return False
+def _scores_by_part(models: Sequence[ModelRow], tables: Mapping[str, Table], skill: Skill) -> list[dict[str, float]]:
+    """Return the scores by model on each part that needs a skill, of the models that have a score on all of these parts."""
+    kind = _compared_kind(models, _benchmarks_with(skill))
+    by_part: list[dict[str, float]] = []
+    for name in skill_benchmarks(models, skill):
+        ranked_models = [model for model in models if model.rank_by(name, kind)]
+        for part in BENCHMARKS[name].card.skills[skill]:
+            if scores := _part_scores(ranked_models, tables[name], part):
+                by_part.append(scores)
+    compared = set.intersection(*map(set, by_part)) if by_part else set()
+    return [{model: score for model, score in scores.items() if model in compared} for scores in by_part]
 
 
-def _compared_kind(models: Sequence[ModelRow]) -> ResultKind:
-    """Return the kind of results to compare: measured ones, unless fewer than two models have any."""
-    measured = (model for model in models if model.ranked_on("verified"))
+def _benchmarks_with(skill: Skill) -> list[str]:
+    """Return the benchmarks that have parts that need a skill."""
+    return [name for name, benchmark in BENCHMARKS.items() if benchmark.card.skills.get(skill)]
+
+
+def _compared_kind(models: Sequence[ModelRow], names: Sequence[str]) -> ResultKind:
+    """Return the kind of results to compare on some benchmarks: measured ones, unless fewer than two models have any there."""
+    measured = (model for model in models if model.ranked_on("verified").intersection(names))
     return "verified" if len(list(islice(measured, 2))) > 1 else "reported"
 
 
 def _part_scores(models: Sequence[ModelRow], table: Table, part: tuple[str, str] | None) -> dict[str, float]:
-    """Return the scores of models on a part (axis and bucket) of a table's benchmark, or on the whole of it if None, by model.
+    """Return the scores of models on a part of a table's benchmark, by model.
 
-    All models must have a rank on the benchmark. Models without a score on the part are left out.
+    A part is an axis and a bucket, or None for the whole benchmark, as in `Card.skills`. All models must have a rank on the benchmark. Models without a score on the part are left out.
     """
     rows = {model.model: model.cells[table.benchmark].row for model in models}
     if part is None:

@@ -18,6 +18,7 @@ from submissions.queue.heartbeats import Heartbeats
 from submissions.records.hub_names import hub_id_at
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError, StoreError
+from submissions.texts.printable import print_error
 
 
 def build_edition(args: argparse.Namespace) -> int:
@@ -26,8 +27,7 @@ def build_edition(args: argparse.Namespace) -> int:
         space = _space_of(args.out)
         return _build(args.out, space, args.address or _space_address(space), args.live)
     except (SettingsError, StoreError, OSError) as error:
-        sys.stderr.write(f"hannun: {error}\n")
-        return 2
+        return print_error(str(error))
 
 
 def _build(out: str, space: str | None, address: str, live: str) -> int:

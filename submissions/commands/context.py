@@ -1,6 +1,5 @@
 """The context that is passed to every command."""
 
-import sys
 from argparse import Namespace
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,9 +32,3 @@ class Context:
     @cached_property
     def private(self) -> PrivateStore:
         return open_private_store(self.settings)
-
-
-def fail(message: str) -> int:
-    """Print an error message and return the exit code."""
-    print(f"hannun: {message}", file=sys.stderr)
-    return 2

@@ -2,7 +2,7 @@
 
 import re
 
-from submissions.commands.context import Context, fail
+from submissions.commands.context import Context
 from submissions.operator.code_approval import approve_code, draft_approval, withdraw_approval
 from submissions.operator.opt_out import opt_in, opt_out
 from submissions.operator.private_evaluations import withdraw_opted_out
@@ -10,7 +10,7 @@ from submissions.operator.retirement import reinstate, retire
 from submissions.records.base import MODEL_ID, OWNER
 from submissions.records.hub_names import is_hub_id, is_hub_owner
 from submissions.store.open import has_private_queue
-from submissions.texts.printable import printable
+from submissions.texts.printable import print_error, printable
 
 
 def approve(context: Context) -> int:
@@ -21,7 +21,7 @@ def approve(context: Context) -> int:
     # An earlier approval can be withdrawn even if the Hub does not allow such a name any more.
     may_be_recorded = args.undo and re.fullmatch(MODEL_ID, model_id)
     if not (may_be_recorded or is_hub_id(model_id)) or not re.fullmatch("[0-9a-f]{40}", revision):
-        return fail(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
+        return print_error(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
     if args.undo:
         withdraw_approval(store, model_id, revision)
         print(f"the code of {args.model} is no longer approved")
@@ -48,7 +48,7 @@ def opt_out_owner(context: Context) -> int:
     # An earlier opt-out can be undone even if the Hub does not allow such a name any more.
     may_be_recorded = args.undo and re.fullmatch(f"{OWNER}(/{OWNER})?", args.name)
     if not (may_be_recorded or is_hub_owner(args.name) or is_hub_id(args.name)):
-        return fail(f"{args.name!r} is neither an owner nor OWNER/NAME")
+        return print_error(f"{args.name!r} is neither an owner nor OWNER/NAME")
     if args.undo:
         opt_in(queue, args.name)
         print(f"{args.name} may be evaluated again")
@@ -70,7 +70,7 @@ def retire_result(context: Context) -> int:
         reinstate(store, args.key, store.now())
         print(f"{args.key} is ranked again")
     elif not args.reason.strip():
-        return fail("give a reason, which will be public: --reason TEXT")
+        return print_error("give a reason, which will be public: --reason TEXT")
     else:
         retire(store, args.key, args.reason.strip(), store.now())
         print(f"{args.key} is not ranked any more; the result remains public, with the reason")

@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from submissions.commands import decisions as owners
 from submissions.commands import private, requests, stores, submit
-from submissions.commands.context import Context, fail
+from submissions.commands.context import Context
 from submissions.commands.init import init
 from submissions.config.settings import load_settings
 from submissions.records.registry import Registry
 from submissions.store.open import check_there
 from submissions.texts.errors import QueueError, RefusedError, SettingsError, StoreError
+from submissions.texts.printable import print_error
 
 COMMANDS: dict[str, Callable[[Context], int]] = {
     "submit": submit.submit,
@@ -50,10 +51,10 @@ def dispatch(args: argparse.Namespace, registry: Registry) -> int:
             check_there(settings.store)
         return COMMANDS[args.command](Context(args, settings, registry))
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
-        return fail(str(error))
+        return print_error(str(error))
     except BrokenPipeError:  # as `list | head` closes it
         # Else Python fails again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except EOFError:
-        return fail("this command asks a question, and there is no terminal to answer it; pass --yes")
+        return print_error("this command asks a question, and there is no terminal to answer it; pass --yes")

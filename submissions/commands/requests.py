@@ -1,10 +1,11 @@
 """Commands for single requests and their submitters."""
 
-from submissions.commands.context import Context, fail
+from submissions.commands.context import Context
 from submissions.commands.submit import checked_name
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
+from submissions.texts.printable import print_error
 
 
 def list_requests(context: Context) -> int:
@@ -23,9 +24,9 @@ def requeue(context: Context) -> int:
     args = context.args
     queue = context.private_queue if args.private else context.queue
     if not args.all and not args.key:
-        return fail("give the key of a request, or --all to requeue every quarantined request")
+        return print_error("give the key of a request, or --all to requeue every quarantined request")
     if args.all and args.key:
-        return fail("give either the key of a request or --all")
+        return print_error("give either the key of a request or --all")
     keys = queue.requeue_all() if args.all else [queue.requeue(args.key).key]
     for key in keys:
         print(f"{key} is pending again")
@@ -49,6 +50,6 @@ def submitter(context: Context) -> int:
 def erase(context: Context) -> int:
     name = checked_name(context.args.name)
     if (pseudonym := Pseudonyms(context.settings).erase(name, context.queue.store.now())) is None:
-        return fail(f"{name!r} has submitted nothing under that name")
+        return print_error(f"{name!r} has submitted nothing under that name")
     print(f"{name} is erased; the requests of {pseudonym} remain, and no record says whose they were")
     return 0

@@ -8,14 +8,15 @@ from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.checks.submission import Submission, named_model
 from submissions.checks.submit import SubmissionService
-from submissions.commands.context import Context, fail
+from submissions.commands.context import Context
 from submissions.hub_models.model_facts import facts_of_server
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.quota import Submitter
 from submissions.records.check import Check
+from submissions.records.request import EvalRequest
 from submissions.texts.check_names import CHECKS
-from submissions.texts.errors import QueueError, RefusedError, SettingsError
-from submissions.texts.printable import printable
+from submissions.texts.errors import QueueError, RefusedError, SettingsError, StoreError
+from submissions.texts.printable import print_error, printable
 from submissions.texts.refusals import REFUSALS
 
 
@@ -42,10 +43,10 @@ def submit(context: Context) -> int:
     args = context.args
     if args.api:
         if args.model or args.revision or args.precision or args.share:
-            return fail("--api names the model, so leave out MODEL, --revision, --precision and --share")
+            return print_error("--api names the model, so leave out MODEL, --revision, --precision and --share")
         return _submit_api(context)
     if not args.model:
-        return fail("name a model, or --api and a name that HANNUN_APIS has")
+        return print_error("name a model, or --api and a name that HANNUN_APIS has")
     if args.private:
         return _submit_private(context)
     submission = _submission(context)
@@ -58,9 +59,9 @@ def submit(context: Context) -> int:
                 print(f"accepted {outcome.key} {report.model_id} {benchmark}")
             elif outcome.code == "refused":
                 known = f" (request {outcome.key})" if outcome.key else ""
-                code = fail(f"{args.model!r} on {benchmark}: {_reasons(outcome.refusals)}{known}")
+                code = print_error(f"{args.model!r} on {benchmark}: {_reasons(outcome.refusals)}{known}")
             else:
-                code = fail(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
+                code = print_error(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
     return code
 
 
@@ -68,20 +69,22 @@ def _submit_private(context: Context) -> int:
     """Queue a model for private evaluations. The checks are those of a public submission."""
     args = context.args
     if args.share:
-        return fail("--share offers a public result, so leave it out")
+        return print_error("--share offers a public result, so leave it out")
     queue = context.private_queue
     submission = _submission(context)
     report = _service(context).check(submission)
-    submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
-    requests = [request.evolve(submitted_by=submitter) for request in report.requests.values()]
+    requests: list[EvalRequest] = []
+    if report.requests:  # else nobody needs a pseudonym
+        submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
+        requests = [request.evolve(submitted_by=submitter) for request in report.requests.values()]
     # The commit repeats some checks, so a request that passed the first time may be refused now.
     late_refusals = dict(zip(report.requests, queue.submit_all(requests), strict=True))
     code = 0
     for benchmark in submission.benchmarks:
         if benchmark not in late_refusals:
-            code = fail(f"{args.model!r} on {benchmark}: {_reasons(report.refusals(benchmark))}")
+            code = print_error(f"{args.model!r} on {benchmark}: {_reasons(report.refusals(benchmark))}")
         elif late_refusal := late_refusals[benchmark]:
-            code = fail(f"{args.model!r} on {benchmark}: {_reasons([late_refusal])}")
+            code = print_error(f"{args.model!r} on {benchmark}: {_reasons([late_refusal])}")
         else:
             print(f"accepted {report.requests[benchmark].key} {report.model_id} {benchmark} (private)")
     return code
@@ -97,7 +100,7 @@ def _submit_api(context: Context) -> int:
     args = context.args
     apis = context.settings.apis
     if (known := apis.get(args.api)) is None:
-        return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
+        return print_error(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
     # The address and the model's name on the server stand for its unknown weights: a change of either is another revision.
     server = f"{known.options.base_url} {known.options.model}"
     facts = facts_of_server(known.model_id, server, args.api, known.efforts)
@@ -114,8 +117,8 @@ def _submit_api(context: Context) -> int:
             queue.submit(request)
             kind = " (private)" if args.private else ""
             print(f"accepted {request.key} {request.model_id} {benchmark}{kind}")
-        except (QueueError, RefusedError, SettingsError) as error:
-            code = fail(f"{args.api} on {benchmark}: {error}")
+        except (QueueError, RefusedError, SettingsError, StoreError) as error:
+            code = print_error(f"{args.api} on {benchmark}: {error}")
     return code
 
 

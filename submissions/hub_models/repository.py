@@ -36,10 +36,12 @@ CODE_PATTERN = "*.py"  # downloaded too if the operator has approved the code
 MAX_DOWNLOADED_FILES = 1000
 MAX_SETTINGS_BYTES = 10_000_000  # a longer settings file counts as unreadable
 LENGTH_BYTES = 8  # a safetensors file starts with the length of its header
+
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # of weights in several files: {"weight_map": {tensor: file}}
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
+ADAPTER_INDEX = "adapter_model.safetensors.index.json"
 # Small files that are read in full: all that transformers reads settings from, and the weight index.
 READ_FILES = (
     "config.json",
@@ -54,7 +56,6 @@ READ_FILES = (
     ADAPTER,
     INDEX,
 )
-ADAPTER_INDEX = "adapter_model.safetensors.index.json"
 VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model that takes images has one of them
 
@@ -96,8 +97,10 @@ class Repository:
     settings_files: dict[str, bytes] = field(repr=False)  # content by name, of the files in READ_FILES that exist
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
     base_model: str | None = None  # ID of the model that it was made from, as its card names it
-    base: "Repository | None" = None  # an adapter's base model, read by `with_base`; None for other models
-    declared_base: "Repository | None" = None  # `base_model` of any other model, read by `with_declared_base`
+    base: "Repository | None" = None  # of an adapter: the model that it is applied to, read by `with_base`
+    declared_base: "Repository | None" = (
+        None  # of a full model: the repository of `base_model`, read by `with_declared_base`
+    )
 
     @cached_property
     def config(self) -> ModelConfig:
@@ -148,18 +151,23 @@ def content_revision(source: Path) -> str:
 
     The hash covers names and contents. Hidden files are ignored.
     """
-    paths = [source]
-    if source.is_dir():
-        paths = sorted(path for path in source.rglob("*") if path.is_file())
     digest = hashlib.sha256()
-    for path in paths:
+    for path in visible_files(source) if source.is_dir() else [source]:
         relative = path.relative_to(source)
-        if any(part.startswith(".") for part in relative.parts):
-            continue
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{relative.as_posix()}\0{content}\n".encode())
     return digest.hexdigest()[:40]
+
+
+def visible_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that are not hidden, and not in a hidden folder such as `.git`, sorted by path."""
+    visible = (path for path in folder.rglob("*") if not _is_hidden(path.relative_to(folder)))
+    return sorted(path for path in visible if path.is_file())
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def check_links(folder: Path) -> None:
@@ -212,19 +220,18 @@ def is_adapter(names: Container[str]) -> bool:
 def folder_repository(model_id: str, folder: Path) -> Repository:
     """Read a model from a local folder. Raises RefusedError if a link leads out of the folder."""
     check_links(folder)
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
+    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in visible_files(folder)}
     card_path = folder / "README.md"
     try:
         card = ModelCard.load(card_path).data if card_path.exists() else None
-    except (ValueError, YAMLError):  # a card without readable front matter names no licence
+    except (ValueError, TypeError, YAMLError):  # a card without readable front matter names no licence
         card = None
     settings_files = {name: (folder / name).read_bytes() for name in readable_settings_files(sizes)}
     config = json_or_empty("config.json", settings_files)
 
     def header(name: str) -> Header | None:
         def read() -> Any:
-            return get_local_safetensors_metadata(folder / name).files_metadata[name]
+            return get_local_safetensors_metadata(folder / name).files_metadata[Path(name).name]
 
         return read_header(sizes, name, _header_bytes(folder / name), read, config)
 
@@ -278,16 +285,15 @@ def read_header(
         tensors = read().tensors
         params = parameters({key: (tensor.dtype, tensor.shape) for key, tensor in tensors.items()}, config)
         shapes = {key: tuple(tensor.shape) for key, tensor in tensors.items()}
-        header = Header(len(tensors), params, shapes)
         data_bytes = max((tensor.data_offsets[1] for tensor in tensors.values()), default=0)  # the end of the last one
+        # A safetensors file is the length of the header, the header, and the data of all tensors.
+        is_complete = sizes[name] == LENGTH_BYTES + header_bytes + data_bytes
+        is_possible = 0 <= params <= 8 * sizes[name]  # a parameter takes at least one bit
     except (HTTPError, OSError):  # the file could not be reached, which says nothing about the header
         raise
     except Exception:
         return None
-    # A safetensors file is the length of the header, the header, and the data of all tensors.
-    is_complete = sizes[name] == LENGTH_BYTES + header_bytes + data_bytes
-    is_possible = 0 <= header.params <= 8 * sizes[name]  # a parameter takes at least one bit
-    return header if is_complete and is_possible else None
+    return Header(len(tensors), params, shapes) if is_complete and is_possible else None
 
 
 def _header_bytes(path: Path) -> int:

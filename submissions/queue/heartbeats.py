@@ -68,16 +68,17 @@ class Heartbeats:
             pause = self._files.read_record(path, Pause)
             if pause is None or pause.until <= now:
                 self._files.delete(path)
-        for presence in self.workers():
-            if now - presence.seen_at > FORGET_WORKERS_AFTER:
-                self._files.delete(_worker_path(WORKERS, presence.worker))
+        for path in self._files.paths(WORKERS):
+            presence = self._files.read_record(path, Presence)
+            if presence is None or now - presence.seen_at > FORGET_WORKERS_AFTER:
+                self._files.delete(path)
 
     def report_presence(self, presence: Presence) -> None:
         """Record that a worker is active, for the board."""
         self._files.write(_worker_path(WORKERS, presence.worker), presence.to_bytes())
 
     def workers(self) -> list[Presence]:
-        """Return every worker that was seen, but for those that `tidy` has deleted."""
+        """Return when each worker was last seen. `tidy` forgets those that have not been seen for 30 days."""
         found = (self._files.read_record(path, Presence) for path in self._files.paths(WORKERS))
         return [presence for presence in found if presence]
 

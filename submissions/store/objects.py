@@ -1,4 +1,9 @@
-"""Read, write and pack git objects while other processes do the same."""
+"""Read, write and pack git objects while other processes do the same.
+
+Each commit writes loose objects. The weekly upkeep (`GitStore.tidy`) removes those that nothing refers to and packs the rest.
+If there are then more than REPACK_ABOVE packs, it has rewritten them into one before; erasing something does that always. A
+mirror gets a pack with each fetch. Both merge the small ones if there are more than MAX_PACKS.
+"""
 
 import struct
 import time
@@ -15,8 +20,8 @@ from dulwich.objects import ObjectID, RawObjectID, ShaFile
 from dulwich.pack import Pack
 
 OBJECTS_PER_PACK = 10_000  # they are in memory at the same time
-REPACK_ABOVE = 8  # packs; the weekly upkeep leaves fewer as they are
-MAX_PACKS = 32  # more are merged, because reading opens every pack
+REPACK_ABOVE = 8  # packs; the weekly upkeep rewrites more than these into one
+MAX_PACKS = 32  # the small ones of more are merged, because reading opens every pack
 MAX_LOOKUPS = 100  # of an object, while packs change
 GROWTH = 2  # a pack is not merged if it is more than this many times as large as all smaller packs together
 T = TypeVar("T")
@@ -51,17 +56,20 @@ class ObjectReader(DiskObjectStore):
             return False
 
     def look_up(self, find: Callable[[], T]) -> T:
-        """Return what `find` returns, and repeat it at least once if it raises KeyError, and while the packs change."""
+        """Return what `find` returns.
+
+        If it raises KeyError, it is called again until it returns, or the packs have stayed the same during a call.
+        """
         with suppress(KeyError):
             return find()  # nearly always; listing the packs takes longer than most look-ups
-        for number in range(MAX_LOOKUPS):
+        for _ in range(MAX_LOOKUPS - 1):
             before = self._pack_names()
             try:
                 return find()
             except KeyError:
-                if number == MAX_LOOKUPS - 1 or self._pack_names() == before:
+                if self._pack_names() == before:
                     raise
-        raise AssertionError  # the last look-up returns or raises
+        return find()
 
     def _pack_names(self) -> list[str]:
         return sorted(path.name for path in Path(self.pack_dir).glob("pack-*"))
@@ -107,9 +115,10 @@ def remove_leftovers(store: DiskObjectStore) -> None:
     folder = Path(store.path)
     for path in (*folder.glob("??/*.lock"), *folder.glob("pack/*.lock"), *folder.glob("pack/tmp*")):
         path.unlink(missing_ok=True)
-    for path in folder.glob("pack/*.pack"):
-        if not path.with_suffix(".idx").exists():
-            path.unlink()
+    for suffix, other in ((".pack", ".idx"), (".idx", ".pack")):  # one without the other is of no use
+        for path in folder.glob(f"pack/*{suffix}"):
+            if not path.with_suffix(other).exists():
+                path.unlink()
 
 
 def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], grace_s: float) -> None:
@@ -157,10 +166,10 @@ def _complete_packs(store: DiskObjectStore) -> list[Path]:
 
 def _replace_packs(store: DiskObjectStore, packs: Iterable[Path], objects: Iterable[ShaFile]) -> None:
     """Write objects into a new pack and delete the given packs."""
-    new = store.add_objects([(obj, None) for obj in objects])  # None without objects
+    new = store.add_objects([(obj, None) for obj in objects])  # None if there are no objects
     name = f"pack-{new.name().decode()}" if new else None
     for path in packs:
-        if path.stem != name:  # a pack with exactly these objects has the same name
+        if path.stem != name:  # git names a pack by a hash of its objects' ids: one with the same objects was replaced
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()
     store.close()  # otherwise it would keep reading the deleted packs
@@ -175,7 +184,7 @@ def merge_packs(store: DiskObjectStore) -> None:
     total = before[0].stat().st_size
     for path in before[1:]:
         size = path.stat().st_size
-        if size > GROWTH * total and len(small) > 1:
+        if size > GROWTH * total and len(small) > 1:  # at least two are merged, else there would not be fewer
             break
         small.append(path)
         total += size

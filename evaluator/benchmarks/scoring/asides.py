@@ -68,8 +68,8 @@ _UNDECIDED = re.compile(
 _CONCLUDES = re.compile(
     r"""
     따라서 | 그러므로 | 이므로 | 결론 | 최종                    # 따라서 5건
-    | 정답 | 답(?: 변 | 은 | : | 입니다 | 이다 | 임 )           # 답은 5건
-    | 값[은이]                                                  # 값은 5건
+    | 정답 | (?<![가-힣])답(?: 변 | 은 | : | 입니다 | 이다 | 임 )   # 답은 5건, but not 응답은
+    | (?<![가-힣])값[은이]                                      # 값은 5건
     """,
     re.VERBOSE,
 )
@@ -90,9 +90,10 @@ _COMPARED_AFTER = re.compile(
 _CHANGE_AFTER = re.compile(
     r"""
     (?:\([^()]{0,20}\))? (?: 이 | 가 | 만큼 | 이나 | 나 | 씩 | 정도 | 가량 )? \s?(?:더\s)?
-    (?: 증가 | 감소 | 상승 | 하락 | 늘 | 줄                     # [227건] 증가, [227건]이나 더 늘어
-      | 많 | 적 | 높 | 낮 | 크 | 작                             # [227건] 더 많은
-      | 차이 | 격차 | 상회 | 하회 | 웃도 | 밑도 | 앞서 | 뒤     # [227건] 차이, [227건] 앞서
+    (?: 증가 | 감소 | 상승 | 하락 | 늘 | 줄(?!기)               # [227건] 증가, [227건]이나 더 늘어
+      | 많 | 적(?=[은다고었습게]) | 높(?!이) | 낮               # [227건] 더 많은, but not [227건] 적발
+      | 크(?!기) | 작(?=[은다고았습게])                         # [227건] 더 작은, but not [227건] 작성
+      | 차이 | 격차 | 상회 | 하회 | 웃도 | 밑도 | 앞서 | 뒤[지처진]   # [227건] 차이, [227건] 앞서
     )
     """,
     re.VERBOSE,
@@ -156,8 +157,9 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     `text` is an answer without a marker, which `plain` has returned. To "2018년 화재 건수는?" with gold 7,131건,
     "2018년 화재는 7,131건으로 전년보다 227건 늘었습니다." → True; "화재는 7,131건이며, 화재는 6,904건입니다." → False
 
-    The order matters: operands are removed before the values of other things, because a result at the end is told from its
-    operands by their values alone; whether the rest is a table is judged by what was left out.
+    The order matters. Operands are removed first, by their values: 7,131건 and 6,904건 of "2018년은 7,131건, 2017년은 6,904건으로
+    227건 늘었습니다". Then the values of other things are left out. If those are many, the answer is a table, which is wrong
+    whatever is asked.
     """
     question, _, required = reference
     if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(map(names_year, required)):
@@ -168,10 +170,13 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     if len(required) == 2:
         candidates = [candidate for candidate in candidates if not _is_of_both(candidate.quantity, required)]
     if len(required) == 1 and candidates:
-        results = _without_operands(question, text, candidates, required[0])
-        candidates = _about_question(results)
-        if _is_table(results, [candidate for candidate in results if candidate not in candidates]):
+        candidates = _without_operands(question, text, candidates, required[0])
+        about_question = _about_question(candidates)
+        left_out = [candidate for candidate in candidates if candidate not in about_question]
+        if _is_table(left_out, concludes=candidates[-1].is_stated):
             return False
+        candidates = about_question
+    # A single value that only a list has may be of any of its rows. Two values may be a list of two rows.
     is_stated = len(required) > 1 or any(candidate.is_stated for candidate in candidates)
     return is_stated and same_quantities(required, [candidate.quantity for candidate in candidates])
 
@@ -204,7 +209,7 @@ def _without_operands(question: str, text: str, candidates: Sequence[Candidate],
 
 
 def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates without those whose words are only some of the words of the one that repeats most of the question.
+    """Return the candidates of which the question has most words before them.
 
     To "한국의 의사 수는?", 2.4명 is left out of "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before
     it, and 2.6명 has these and 한국.
@@ -222,14 +227,14 @@ def _years_in_sentences(text: str) -> set[int | Decimal]:
     return years
 
 
-def _is_table(candidates: Sequence[Candidate], others: Sequence[Candidate]) -> bool:
-    """Return whether the values that are left out are a table, in sentences or in a list that no sentence concludes from.
+def _is_table(left_out: Sequence[Candidate], *, concludes: bool) -> bool:
+    """Return whether the values that are left out are a table, in sentences or in a list from which no sentence concludes.
 
     Else an answer that gives all rows of a page would be right whatever is asked.
     """
-    stated = {other.quantity for other in others if other.is_stated}
-    listed = {other.quantity for other in others if not other.is_stated}
-    return len(stated) > MAX_OTHERS or (len(listed) > MAX_OTHERS and not candidates[-1].is_stated)
+    stated = {candidate.quantity for candidate in left_out if candidate.is_stated}
+    listed = {candidate.quantity for candidate in left_out if not candidate.is_stated}
+    return len(stated) > MAX_OTHERS or (len(listed) > MAX_OTHERS and not concludes)
 
 
 def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
@@ -246,10 +251,10 @@ def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
         yield from _candidates_of_sentence(sentence, reference, [*in_question, *operands])
 
 
-def _candidates_of_sentence(sentence: str, reference: Reference, known: Sequence[Quantity]) -> Iterator[Candidate]:
+def _candidates_of_sentence(sentence: str, reference: Reference, no_answers: Sequence[Quantity]) -> Iterator[Candidate]:
     """Yield the competing values of a sentence, each with the question's words since the candidate before it.
 
-    `known` are values of the question and of calculations. The words before a value that does not compete belong to the next
+    `no_answers` are values of the question and of calculations. The words before a value that does not compete belong to the next
     one: 시행 중인 곳은 in "시행 중인 곳은 245건 가운데 39.2%입니다". A value that is joined with the candidate before it has the
     words of that: 화재 for both of "화재는 7,131건과 6,904건입니다".
     """
@@ -259,7 +264,7 @@ def _candidates_of_sentence(sentence: str, reference: Reference, known: Sequence
     is_stated = _is_statement(sentence)
     for mention in scan(sentence):
         is_required = is_among(mention.quantity, reference.required)
-        is_other = is_among(mention.quantity, known) or _is_of_another_kind(sentence, mention, reference)
+        is_other = is_among(mention.quantity, no_answers) or _is_of_another_kind(sentence, mention, reference)
         if is_other and not is_required:
             continue
         if _is_aside(sentence, mention, reference, is_required=is_required):
@@ -293,7 +298,7 @@ def _is_of_another_kind(sentence: str, mention: Mention, reference: Reference) -
         return True
     unit = mention.quantity.unit
     if not unit and (range_end := RANGE_AFTER.match(sentence, mention.end)):  # 15~29세
-        following = next((other for other in scan(sentence) if other.end > range_end.end()), None)
+        following = next((other for other in scan(sentence) if other.end >= range_end.end()), None)
         unit = following.quantity.unit if following else ""
     return not has_unit_of(unit, reference.required)
 

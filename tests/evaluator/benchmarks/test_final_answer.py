@@ -12,6 +12,7 @@ from evaluator.benchmarks.scoring.names import one_form, places_in
 from evaluator.benchmarks.scoring.number_words import in_digits
 from evaluator.benchmarks.scoring.readings import hesitates, matches_name, matches_reading, quantity_f1, reading_of
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
+from evaluator.benchmarks.scoring.swapped_values import swapped_share
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
 
 # A question, its gold answer, an output, and whether that is right.
@@ -1222,3 +1223,35 @@ def test_places_in_leaves_out_other_words(text: str, places: set[str]) -> None:
 )
 def test_chart_match_compares_forms_of_names(kind: int, gold: str, output: str, right: bool) -> None:
     assert strict_chart_answers.strict_match(kind, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "share"),
+    [
+        ("2020년 100명, 2021년 200명, 2022년 300명", "100명(2020년), 200명(2021년), 300명(2022년)", 0.0),
+        ("서울 10%, 부산 20%, 대구 30%", "10%(서울), 20%(부산), 30%(대구)", 0.0),
+        ("서울 10%, 부산 20%", "20%(서울), 10%(부산)", 1.0),
+        ("10%(서울), 20%(부산)", "서울 20%, 부산 10%", 1.0),
+        ("2020년 100명, 2021년 200명", "2020년에는 100명(5%), 2021년에는 200명(10%)입니다.", 0.0),
+        ("2020년 100명, 2021년 200명", "2020년에는 200명(5%), 2021년에는 100명(10%)입니다.", 1.0),
+    ],
+)
+def test_swapped_share_reads_labels_behind_values(gold: str, output: str, share: float) -> None:
+    assert swapped_share(gold, output) == share
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        (
+            "2018년 음주운전 적발 건수는?",
+            "7,131건",
+            "음주운전은 7,131건이며, 음주운전은 6,904건 적발되었습니다.",
+            False,
+        ),
+        ("2018년 음주운전 적발 건수는?", "7,131건", "음주운전은 7,131건 적발되었습니다.", True),
+        ("2023년 긍정 응답 비율은 몇 %인가요?", "45.2%", "2023년 긍정 응답은 45.2%로 전년보다 3.1% 높습니다.", True),
+    ],
+)
+def test_strict_match_reads_whole_words(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right

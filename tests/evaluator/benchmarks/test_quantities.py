@@ -24,6 +24,20 @@ READ: list[tuple[str, list[tuple[str, str]]]] = [
     ("61.5조 원", [("61500000000000", "원")]),
     ("3억 2천만 원", [("320000000", "원")]),
     ("15.7%", [("15.7", "%")]),
+    ("PM2.5", []),
+    ("PM10.5", []),
+    ("1e-5", []),
+    ("3 프로그램", [("3", "")]),
+    ("3프로입니다", [("3", "%")]),
+    ("15.\n표의 값입니다.", [("15", "")]),
+    ("5 mıllion", [("5000000", "")]),
+    ("5 ınch", [("5", "인치")]),
+    ("603 (unit: mıllion won)", [("603000000", "원")]),
+    ("603 (kWh)", [("603", "kwh")]),
+    ("603 (T)", [("603", "")]),
+    ("603(천 TEU)", [("603000", "teu")]),
+    ("발전량(천 MWh): 5,830", [("5830000", "mwh")]),
+    ("GDP(조 원): 2,400", [("2400000000000000", "원")]),
     ("15.7 퍼센트", [("15.7", "%")]),
     ("2.3%p", [("2.3", "%p")]),
     ("△5.2%", [("-5.2", "%")]),
@@ -160,3 +174,21 @@ def test_strict_match_gains_nothing_from_extra_quantity(gold: str, output: str, 
 def test_strict_match_ignores_unicode_decomposition(gold: str, output: str) -> None:
     decomposed = unicodedata.normalize("NFD", output)
     assert strict_match("", gold, output) == strict_match("", gold, decomposed)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        ("0 km", "0 m", True),
+        ("12.4 km", "12,400 m", True),
+        ("1톤 이상", "1,000kg 이하", False),
+        ("2시간 이상", "120분 미만", False),
+        ("2시간 이상", "120분 이상", True),
+        ("-5.2%", "5.2% 감소", True),
+        ("5.2% 증가", "5.2% 감소", False),
+    ],
+)
+def test_quantities_agree_in_value_unit_and_sense(one: str, other: str, agree: bool) -> None:
+    (first,) = quantities(one)
+    (second,) = quantities(other)
+    assert first.agrees(second) is agree and second.agrees(first) is agree

@@ -256,6 +256,25 @@ def test_croissant_describes_file_and_columns(benchmark: str) -> None:
     assert {"id"} < columns and all(field["source"]["fileObject"]["@id"] == file["@id"] for field in records["field"])
 
 
+def test_croissant_describes_all_folders_and_types(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "images": ["a.png"], "weight": 0.5, "years": [2020], "is_new": True},
+        {"id": "2", "images": ["images/2/b.png", "images/1/c.png"], "weight": 1.0, "years": [], "is_new": False},
+    ]
+    (tmp_path / "items.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    described = croissant("ko-vqa", tmp_path, LICENCE, URL, date(2026, 1, 2), prefix="set/")
+    _, images = described["distribution"]
+    assert images["includes"] == ["set/*", "set/images/1/*", "set/images/2/*"]
+    types = {field["name"]: field["dataType"] for field in described["recordSet"][0]["field"]}
+    assert types == {
+        "id": "sc:Text",
+        "images": "sc:Text",
+        "weight": "sc:Float",
+        "years": "sc:Integer",
+        "is_new": "sc:Boolean",
+    }
+
+
 def test_croissant_rejects_folder_without_items() -> None:
     with pytest.raises(DataError, match="contains neither"):
         croissant("ko-vqa", SAMPLES, LICENCE, URL, date(2026, 1, 2))

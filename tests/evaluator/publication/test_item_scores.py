@@ -106,6 +106,8 @@ def test_opponents_are_leader_and_neighbours(make_request: Make) -> None:
         ("Me/other", None, "somebody else", True),
         ("o/other", "m/base", "somebody else", True),
         ("m/base", None, "somebody else", True),
+        ("o/other", "M/Base", "somebody else", True),
+        ("M/Base", None, "somebody else", True),
         ("me/new", None, "", True),
     ],
 )

@@ -49,6 +49,24 @@ def _file(folder: Path, *rows: dict[str, str]) -> Path:
     return file
 
 
+def test_blank_rows_count_as_spreadsheets_count_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = _file(tmp_path, ROW, ROW | {"model": ""})
+    header, *rows = file.read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    file.write_text("".join([header, "\n", *rows]), encoding="utf-8")
+    assert main(str(file), tmp_path / "register.csv") == 1
+    assert "row 4: no model" in capsys.readouterr().err
+
+
+def test_register_with_other_columns_is_replaced_only_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "register.csv"
+    target.write_text("benchmark,model\nK-Viscuit,Example\n")
+    file = str(_file(tmp_path, ROW))
+    assert main(file, target) == 2 and "add --replace" in capsys.readouterr().err
+    assert main(file, target, may_lose=True) == 0 and "Example 7B" in target.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

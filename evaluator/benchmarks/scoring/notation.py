@@ -1,0 +1,156 @@
+"""Bring a text into the notation in which `quantities.scan` finds numbers and units.
+
+`plain("**△5.2** thousand won")` is `" -5.2천원"`. Numbers in words are written in digits by `number_words`.
+"""
+
+import re
+import unicodedata
+from decimal import Decimal
+from functools import lru_cache
+
+from evaluator.benchmarks.scoring.number_words import in_digits
+from evaluator.benchmarks.scoring.units import MULTIPLIER, NUMBER, UNIT
+from evaluator.core.data_types import MAX_ANSWER
+
+_BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명), 603 (kWh)
+    rf"""
+    (?<=\d) \s? \( \s? (?:단위\s?:\s?)?
+    (?! (?-i:[A-Z]) \s? \) )                                # but not a capital letter: 603 (T)
+    (?P<unit> (?:{MULTIPLIER}){{0,3}} \s? {UNIT} )
+    \s? \)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")  # \text{명}
+_NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether there is markup to replace
+_HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", re.IGNORECASE)  # kW·h, kW h
+_PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
+_PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
+_POINT_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,5}(?![\d.,]*\d)")  # 1.352.338
+_SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미터
+_PER_WORD = re.compile(r"\s?퍼\s?(?=리터|세제곱)")  # 밀리그램 퍼 리터
+_POWER_OF_TEN = re.compile(  # 1.2×10^5, 1.2 × 10⁵, 1.2 \times 10^{5}
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{1,6})?)\s?(?:[×xX*]|\\times)\s?10(?:\^\{?(\d{1,2})\}?|([⁰¹²³⁴-⁹]{1,2}))"
+)
+_LATIN_FACTOR = re.compile(r"(?<=\d)([KMB])(?=\s?[명건원개대톤])")  # 120K명
+_FACTORS = {"K": "천", "M": "백만", "B": "십억"}
+_SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
+_POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")  # m2, km^2, m^{3}
+_TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")  # a minus sign in Korean statistics: △5.2
+# A triangle before a value that is said to rise is an arrow and not a minus sign.
+_RISING_TRIANGLE = re.compile(
+    r"""
+    [△▲]\s*
+    (?=
+        [\d.,]+ \s? [^\s\d]{0,4} \s?
+        (?: 상승 | 증가 | 성장 | 확대    # ▲5.2% 상승
+          | 늘 | 올라 | 오른 | 높아      # ▲5.2% 올라
+        )
+    )
+    """,
+    re.VERBOSE,
+)
+_MINUS = re.compile(r"[−–—‑](?=[\d.])")  # −5.2
+_LATEX_WORDS = (
+    ("\\(", ""),
+    ("\\)", ""),
+    ("\\[", ""),
+    ("\\]", ""),
+    ("\\mu", "μ"),
+    ("^\\circ", "°"),
+    ("^{\\circ}", "°"),
+    ("\\ ", " "),
+    ("\\%", "%"),
+    ("\\,", ""),
+    ("{,}", ","),
+    ("μ g", "μg"),
+)
+# The unit in the line after a number: "603\n(단위: 천 명)".
+_LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
+# English multipliers and units, translated: "204.4 thousand people" is 204.4천 명.
+_ENGLISH = {
+    "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
+    "minutes": "분", "minute": "분", "mins": "분", "hours": "시간", "hour": "시간", "seconds": "초", "days": "일", "months": "개월",
+    "percentage points": "%p", "kilometres": "km", "kilometers": "km", "metres": "m", "meters": "m", "kilograms": "kg", "grams": "g",
+    "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "times": "회", "weeks": "주", "gallons": "갤런", "gallon": "갤런", "ounces": "온스", "barrels": "배럴", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
+}  # fmt: skip
+_ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)  # 204.4 thousand
+_ENGLISH_UNIT = re.compile(  # 603 (unit: million won), 603 (in thousands)
+    r"""
+    \( \s? (?:in|units?) \s?:?\s?
+    (?P<factor> thousand | million | billion | trillion )? s?\s?(?:of\s)?
+    (?P<unit> won | dollars | usd | people | persons | households | cases | tons | tonnes )?
+    \s? \)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
+    rf"""
+    \( (?P<unit> (?:{MULTIPLIER}){{1,3}} \s? (?:{UNIT})? ) \)
+    \s?[:은는]\s?
+    (?P<number>{NUMBER})
+    (?! \s? (?:{MULTIPLIER}|[가-힣%]) )                    # but not before a unit of its own: (천 명): 5,830건
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_MARKUP = re.compile(r"[*_`$\\]")
+# Numbers of list items, which are not quantities.
+_CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)  # ① 음식점: …
+_LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)][^\S\n]+(?=\S)", re.MULTILINE)  # 1. 음식점, but not a line "15."
+
+
+@lru_cache(maxsize=8)
+def plain(text: str) -> str:
+    """Return a text in the notation that `scan` reads.
+
+    Markdown and LaTeX are removed, and characters, minus signs, squares and cubes have one form. Numbers in words become
+    digits, a unit in brackets moves behind its number, and English multipliers and units are translated:
+    `"**△5.2** thousand won"` becomes `" -5.2천원"`.
+
+    The order matters: what NFKC would destroy (①, ², ㎡) is written out before it; signs come before the markup around them
+    is removed; and English units in brackets are translated before units in brackets are moved.
+    """
+    if "10" in text:
+        text = _POWER_OF_TEN.sub(_without_power, text)
+    if not unicodedata.is_normalized("NFKC", text):
+        text = _CIRCLED_NUMBER.sub("", text)
+        for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
+            text = text.replace(square, spelled)
+        text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen
+    text = in_digits(text)
+    if _NEEDS_CLEANING.search(text):
+        text = _LATEX.sub(r"\1", text)
+        for latex, word in _LATEX_WORDS:
+            text = text.replace(latex, word)
+        text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
+        text = _MINUS.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
+        text = _MARKUP.sub("", text)
+    text = _LINE_OF_UNIT.sub(" ", text)
+    text = _HOURS.sub(r"\1h", text)
+    if "속" in text:
+        text = _PER_HOUR.sub(r"\2 km/h", _PER_SECOND.sub(r"\2 m/s", text))
+    text = _SPACED_POWER.sub(r"\1", text)
+    text = _PER_WORD.sub("/", text)
+    text = _LATIN_FACTOR.sub(lambda match: _FACTORS[match[1]], text)
+    text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
+    text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
+    if "(" in text:
+        text = _ENGLISH_UNIT.sub(_korean_unit, text)
+        text = _BRACKETED_UNIT.sub(r"\g<unit>", text)
+        text = _UNIT_BEFORE.sub(r" \g<number>\g<unit>", text)
+    for _ in range(2):  # first a multiplier, then a unit
+        text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
+    return _LIST_NUMBER.sub("", text) if "." in text or ")" in text else text
+
+
+def _without_power(match: re.Match[str]) -> str:
+    """Return `120000` for a match of `1.2×10^5`."""
+    exponent = match[2] or unicodedata.normalize("NFKC", match[3])
+    return f"{Decimal(match[1]).scaleb(int(exponent)):f}"
+
+
+def _korean_unit(match: re.Match[str]) -> str:
+    """Return `(백만 원)` for a match of `(unit: million won)`."""
+    words = (_ENGLISH[word.lower()] for word in match.group("factor", "unit") if word)
+    return f"({' '.join(words)})"
