@@ -8,14 +8,17 @@ question and the gold answer; an output that leaves them out contradicts nothing
 import re
 from collections.abc import Sequence
 
+from evaluator.benchmarks.scoring.comparisons import is_reversed
 from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.other_subjects import (
     DENIED_SUBJECT,
     denies_subject,
     has_other_base,
     has_other_label,
+    has_other_number,
+    has_other_prefix,
     has_other_subject,
-    is_runner_up,
+    is_of_other_rank,
     names_other_place,
     names_subject,
 )
@@ -28,9 +31,10 @@ from evaluator.benchmarks.scoring.sentence_values import names_year
 _Groups = Sequence[re.Pattern[str]]
 _PERIODS = [
     re.compile(r"시간당|시급"),
-    re.compile(r"하루|일평균|일일"),
-    re.compile(r"월평균|매월|한 달|매달"),
-    re.compile(r"연간|연평균|매년|한 해"),
+    re.compile(r"하루|일평균|일일|매일|(?<![\d가-힣])1일\s(?=\d)"),  # 1일 3회
+    re.compile(r"매주|주당|주\s?평균|일주일|(?<![\d가-힣])주\s(?=\d)"),  # 주 3회
+    re.compile(r"월평균|매월|한 달|매달|(?<![\d가-힣])월\s(?=\d|얼마|몇)"),  # 월 3회
+    re.compile(r"연간|연평균|매년|한 해|연회비|(?<![\d가-힣])연\s(?=\d|얼마|몇)"),  # 연 3회
 ]
 _DIRECTIONS = [
     re.compile(r"증가|상승|(?<![가-힣])늘(?=[가-힣]|\s것)"),  # but not 늘 (always)
@@ -76,6 +80,18 @@ _OPPOSITES = [
         ("도시", "농촌"),
         ("입학", "졸업"),
         ("최고", "최저"),
+        ("지상", "지하"),
+        (r"(?<![가-힣])표\s?\d", r"(?<![가-힣])그림\s?\d"),
+        ("북위", "남위"),
+        ("동경(?=\\s?\\d)", "서경"),
+        ("위도|북위|남위", "경도|동경(?=\\s?\\d)|서경"),
+        ("규모", "진도"),
+        ("첫차", "막차|마지막 (?:열차|버스)"),
+        ("정답률", "오답률"),
+        ("이익", "손실"),
+        ("내국인", "외국인"),
+        ("지출", "수입(?!액?원|[은는이가품])"),
+        ("전세", "월세"),
         ("상위", "하위"),
         ("유료", "무료"),
         ("찬성", "반대"),
@@ -130,9 +146,11 @@ def means_another(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives its value to another subject, base, period, bound or direction than the gold answer."""
     known = f"{question} {gold}"
     required = quantities(gold)
-    if not names_subject(question, gold, output) or has_other_base(gold, output):
+    if not names_subject(question, gold, output) or has_other_base(known, output):
         return True
-    if names_other_place(known, output) or is_runner_up(question, gold, output):
+    if names_other_place(known, output) or is_of_other_rank(question, gold, output):
+        return True
+    if is_reversed(question, output) or has_other_number(gold, output) or has_other_prefix(question, output):
         return True
     if denies_subject(output, required) and not DENIED_SUBJECT.search(known):
         return True

@@ -8,6 +8,7 @@ import unicodedata
 from decimal import Decimal
 from functools import lru_cache
 
+from evaluator.benchmarks.scoring.dates import dates_in_one_form
 from evaluator.benchmarks.scoring.number_words import in_digits
 from evaluator.benchmarks.scoring.units import MULTIPLIER, NUMBER, UNIT
 from evaluator.core.data_types import MAX_ANSWER
@@ -94,6 +95,16 @@ _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_BASEMENT = re.compile(r"지하\s?(\d{1,2})\s?층|(?<![A-Za-z\d])B(\d)층")  # 지하 2층, B2층
+_MAXIMUM = re.compile(  # of a score
+    r"""
+    \d{1,4}(?:\.\d)?점\s만점(?:에서|에|\s?중|\s?기준(?:으로)?)\s?,?\s?(?=[^\n]{0,20}\d)      # [5점 만점에 ]4.2점
+    | (?<=점)\s?\(\d{1,4}(?:\.\d)?점\s만점(?:\s?기준)?\)                                   # 4.2점[(5점 만점)]
+    | (?<=\d)\s?/\s?(?:4\.3|4\.5|5(?:\.0)?|10|100)(?=\s?점)                                # 85[/100]점
+    | (?<=점)\s?/\s?(?:4\.3|4\.5|5(?:\.0)?|10|100)\s?점                                      # 7.8점[ / 10점]
+    """,
+    re.VERBOSE,
+)
 _MARKUP = re.compile(r"[*_`$\\]")
 # Numbers of list items, which are not quantities.
 _CIRCLED_NUMBER = re.compile(r"^[^\S\n]*[①-⑳][^\S\n]*(?=\S)", re.MULTILINE)  # ① 음식점: …
@@ -119,6 +130,9 @@ def plain(text: str) -> str:
             text = text.replace(square, spelled)
         text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen
     text = in_digits(text)
+    text = dates_in_one_form(text)
+    text = _BASEMENT.sub(lambda match: f" -{match[1] or match[2]}층", text)
+    text = _MAXIMUM.sub("", text)
     if _NEEDS_CLEANING.search(text):
         text = _LATEX.sub(r"\1", text)
         for latex, word in _LATEX_WORDS:

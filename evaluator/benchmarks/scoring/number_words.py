@@ -8,6 +8,8 @@ import math
 import re
 from decimal import Decimal
 
+from evaluator.benchmarks.scoring.units import BOUND
+
 # With re.IGNORECASE, i and s match these letters too, which `lower` does not turn into i and s. All rules read them so.
 ASCII_FORMS = str.maketrans("ıİſ", "iIs")
 DIGITS = {"일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8, "구": 9}
@@ -22,6 +24,8 @@ COUNTS = {
     "스무": 20,
     **{f"{ten}{one}": tens + ones for ten, tens in NATIVE_TENS.items() for one, ones in ONES.items()},
 }
+# Counters with which other words begin, so that only a particle may follow: 두 배, but not 두 배우.
+_BOUNDED_COUNTERS = "배|시간|시|주|층|점|단계|회|쪽|분|팀|병|그릇|잔|끼|반|학년|개월"
 COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|석|량|세대|가구|사람|나라|지역|항목"
 
 # A number in Hangul has one of the digits and is before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are not numbers.
@@ -67,7 +71,7 @@ _COUNTED = re.compile(
     (?<![가-힣\d]) (?<!\d\s)                           # but not 108 세대
     (?!세대|세종|한편|한해|이?만[한두세]|백두대간)     # nor 세종, 한편, 쉴 만한 곳, 만두 개수
     ((?:[{_DIGIT}]?[만천백]\s?){{0,4}}) ({_COUNT_WORDS})  # 두 곳, 삼백열두 명: group 1 is 삼백
-    \s?({COUNTERS})
+    \s?({COUNTERS} | (?<!한)(?!시도|회의|주의|분기|점점) (?:{_BOUNDED_COUNTERS}) {BOUND})
     (?![가-힣]*째\s?줄)                                # nor 두 번째 줄
     """,
     re.VERBOSE,
@@ -95,6 +99,7 @@ _MINUS_WORD = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_AND_A_HALF = re.compile(r"(?<=\d)(배|시간|년|개월)\s?반(?=$|[^가-힣]|[이은을의으]|입니다)")  # 2배 반, 1시간 반
 _YEARS_AND_MONTHS = re.compile(r"(?<![\d.,])(\d{1,2})\s?년\s?(\d{1,2})\s?개월")  # 2년 3개월 → 27개월
 _TILDE = re.compile("[∼〜～]")  # 15∼29 → 15~29
 _DURATION = re.compile(
@@ -126,6 +131,7 @@ def in_digits(text: str) -> str:
     text = _ZERO.sub("0", text)
     text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < _PIVOT_OF_SHORT_YEARS else '19'}{match[1]}년", text)
     text = _COUNTED.sub(_counted, text)
+    text = _AND_A_HALF.sub(r".5\1", text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)
 

@@ -14,6 +14,7 @@ from evaluator.benchmarks.scoring.names import none_in_common, places_in
 from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
+from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 
 MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter: 남성, 남자
 _STEM = 2  # letters that other forms of a short name begin with, and that two names share: 서울 of 서울시
@@ -67,10 +68,12 @@ _LABEL = re.compile(
     (?<![A-Za-z\d가-힣]) ([A-Z]|\d{1,2}) \s?
     ( 등급 | 형 | 타입                                                     # B등급, B형
     | 호선 | 지구 | 단지 | 구역 | 공장 | 지점                              # 2호선, 3공장
-    | 분기 | 그룹                                                          # 3분기
+    | 분기 | 그룹 | 학년                                                   # 3분기
+    | 월(?!\s?(?:평균|별|간|세|급)|에서)                                    # 5월
+    | (?<=0)대(?=$|[^가-힣]|의|이상|에|는|가|에서)                         # 60대
     | 차(?=[\s가-힣]*[율률])                                               # 2차 접종률, but not 2차 of a time
     )
-    (?! \s? (?:\([^()]*\))? \s? (?:보다|대비|에\ 비해))                    # not compared: 1차(87.9%)보다
+    (?! \s? (?:\([^()]*\)|\))? \s? (?:보다|대비|에\ 비해))                 # not compared: 1차(87.9%)보다
     """,
     re.VERBOSE,
 )
@@ -79,7 +82,7 @@ _BASE = re.compile(
     r"""
     (?<![\d,.])
     ( (?:[\d,.]{1,20}\s?)? [십백천만억]{0,6}\s?                            # 10만 명당, 천 명당
-      (?: k?m제곱                                                          # km제곱당
+      (?: k?m제곱 | k?m | [km]?[gl]                                        # km제곱당, 100g당
         | [가-힣㎢㎡]{1,3} )                                               # 가구당
     )
     당(?![가-힣])
@@ -89,6 +92,12 @@ _BASE = re.compile(
 _ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")  # 가장 많은 지역은
 # Begins a sentence about what comes after the first.
 _RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")  # 다음으로 대구가 …
+# Numbers of two parts, such as those of a table, and fractions.
+_TWO_PARTS = re.compile(r"(?<![\d.,])(\d{1,3})\s?[-–/]\s?(\d{1,3})(?![\d%])")
+_PART_OF_WHOLE = re.compile(r"(\d{1,3})분의\s?(\d{1,3})")  # 4분의 3
+_NUMBER_OF_TWO = re.compile(r"\W*(?:표|그림|부록|별표|사진)?\W*\d{1,3}\s?[-–/]\s?\d{1,3}\W*")
+_DENYING_PREFIX = re.compile(r"(?<![가-힣])([불미비무])([가-힣]{2})")  # 불만족, 미참여
+_DENIES = re.compile(r"않|못|없|아닌|아니")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")  # 인천이며
 
 
@@ -106,13 +115,49 @@ def names_subject(question: str, gold: str, output: str) -> bool:
     return all(names_in(name, output) for name in names if len(name) > 1 and name not in question)
 
 
-def is_runner_up(question: str, gold: str, output: str) -> bool:
-    """Return whether an output gives the gold value only to what comes next, and the question asks for the first."""
-    if not _ASKS_FIRST.search(question) or _RUNNER_UP.search(question):
-        return False
+def is_of_other_rank(question: str, gold: str, output: str) -> bool:
+    """Return whether an output gives the gold value only to another place of a ranking than the question's.
+
+    To "두 번째로 높은 지역은 몇 %입니까?", "가장 높은 지역은 4.8%입니다"; to "가장 높은 지역은?", "다음으로 대구가 4.8%입니다".
+    """
+    asks_first = bool(_ASKS_FIRST.search(question)) and not _RUNNER_UP.search(question)
     sentences = [match[0] for match in LATIN_SENTENCE.finditer(plain(output))]
     with_value = [sentence for sentence in sentences if has_any(sentence, quantities(gold)[-1:])]
-    return bool(with_value) and all(map(_RUNNER_UP.match, with_value))
+    if not with_value:
+        return False
+    if asks_first and all(map(_RUNNER_UP.match, with_value)):
+        return True
+    return all(is_about_another_place(question, sentence) for sentence in with_value)
+
+
+def has_other_number(gold: str, output: str) -> bool:
+    """Return whether the gold answer is a number of two parts, and an output has others: 표 4-2 for 표 2-4, 4/3 for 3/4."""
+    if not _NUMBER_OF_TWO.fullmatch(gold):
+        return False
+    given = _two_parts(output)
+    return bool(given) and given != _two_parts(gold)
+
+
+def _two_parts(text: str) -> set[tuple[str, str]]:
+    """Return the numbers of two parts in a text: 표 2-4 → {("2", "4")}, 4분의 3 → {("3", "4")}."""
+    fractions = {(part, whole) for whole, part in _PART_OF_WHOLE.findall(text)}
+    return fractions | set(_TWO_PARTS.findall(text))
+
+
+def has_other_prefix(question: str, output: str) -> bool:
+    """Return whether an output denies a word of the question by a prefix, or the reverse: 불만족 for 만족, 만족 for 불만족."""
+    return _is_denied_by_prefix(question, output) or (
+        not _DENIES.search(output) and _is_denied_by_prefix(output, question)
+    )
+
+
+def _is_denied_by_prefix(text: str, other: str) -> bool:
+    """Return whether `other` has a word of a text only with a prefix that denies it, and the text has it only without one."""
+    for prefix, stem in _DENYING_PREFIX.findall(other):
+        word = re.compile(rf"(?<![가-힣]){stem}")
+        if word.search(text) and prefix + stem not in text and not word.search(other):
+            return True
+    return False
 
 
 def names_other_place(known: str, output: str) -> bool:
@@ -209,11 +254,11 @@ def denies_subject(output: str, of_gold: Sequence[Quantity]) -> bool:
     return following is not None and is_among(following.quantity, of_gold)
 
 
-def has_other_base(gold: str, output: str) -> bool:
+def has_other_base(known: str, output: str) -> bool:
     """Return whether the rates of two texts are per different bases: 천 명당, 만 명당."""
-    gold_bases = _bases(gold)
+    known_bases = _bases(known)
     given_bases = _bases(output)
-    return bool(gold_bases and given_bases) and not any(is_among(base, given_bases) for base in gold_bases)
+    return bool(known_bases and given_bases) and not any(is_among(base, given_bases) for base in known_bases)
 
 
 def _bases(text: str) -> list[Quantity]:

@@ -94,11 +94,12 @@ _RATIO = re.compile(
     rf"""
     (?<![\d:.,])
     (\d{{1,3}}(?:\.\d{{1,3}})?)
-    (?: : | \s:\s | \s대\s )                         # 7:3, 7 : 3, 7 대 3
+    (?: : | \s:\s | \s?대\s?(?=\d) )                  # 7:3, 7 : 3, 7 대 3, 7대 3
     ([1-9]\d{{0,2}}(?:\.\d{{1,3}})?)
     (?! \d | : | [,.]\d                              # not 12:30:00
       | %                                            # not 7:3%
       | \s?{UNIT}                              # not 12:30분
+      | \s?{MULTIPLIER}                        # not 버스 3대 1천 명
     )
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -126,7 +127,7 @@ _SENSES = {
 }
 _SENSE_AFTER = re.compile(  # one group for each sense, in the order of _SENSES
     rf"""
-    \s?(?:가량|정도|만큼|씩)?(?:이|가|나)?\s?(?:더\s)?      # 5.2%만큼 더 감소
+    \s?(?:가량|정도|만큼|씩)?(?:이|가|나|의)?\s?(?:더\s)?      # 5.2%만큼 더 감소, 71.2조 원의 적자
     (?: {"|".join(f"({words})" for words in _SENSES.values())} )
     """,
     re.IGNORECASE | re.VERBOSE,

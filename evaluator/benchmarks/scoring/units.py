@@ -20,7 +20,10 @@ TIMES = {"회", "번", "건"}  # of events
 AGES = {"세", "년"}  # a life expectancy of 83.5세 is 83.5년
 HOUSEHOLDS = {"호", "가구", "세대"}  # 50,722호 of farmers are 50,722가구
 _GENERAL_COUNTERS = {"개", "개소"}  # may count any of the following: 47곳 is 47개교
-_COUNTERS_OF_THINGS = {"개", "개소", "개국", "개사", "개교", "병상", "종"}
+_COUNTERS_OF_THINGS = {
+    "개", "개소", "개국", "개사", "개교", "병상", "종", "팀", "벌", "켤레", "상자", "포기", "실", "석", "의석", "학급", "차로", "병", "정", "그릇", "잔",
+}  # fmt: skip
+_ORDINALS = {"위", "차", "번", "회", "단계"}  # 3번째 is 3차
 
 # Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
@@ -39,6 +42,13 @@ UNITS = {
     "kj": "kj", "mj": "mj", "gj": "gj", "tj": "tj", "pa": "pa", "hpa": "hpa", "kpa": "kpa", "mpa": "mpa", "bar": "bar", "mbar": "hpa",
     "kv": "kv", "ma": "ma", "mah": "mah", "hz": "hz", "khz": "khz", "mhz": "mhz", "ghz": "ghz", "km/h": "km/h", "m/s": "m/s",
     "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
+}  # fmt: skip
+
+# Spellings of one or two syllables with which other words begin: 3반, but not 3반도체. They follow a number directly.
+BOUNDED_UNITS = {
+    "학년": "학년", "반": "반", "층": "층", "시": "시", "차": "차", "쪽": "쪽", "페이지": "쪽", "항": "항", "조항": "항", "실": "실", "석": "석", "의석": "의석",
+    "정": "정", "팀": "팀", "평": "평", "벌": "벌", "켤레": "켤레", "상자": "상자", "포기": "포기", "학급": "학급", "차로": "차로", "병": "병", "그릇": "그릇",
+    "잔": "잔", "데시벨": "db", "볼트": "V", "에이커": "에이커", "마일": "마일",
 }  # fmt: skip
 
 MEASURES = {
@@ -68,9 +78,19 @@ _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _NO_UNIT = r"프로 (?: 그램 | 젝트 | 세스 | 듀 | 토 | 필 | 모션 | 야구 | 축구 | 농구 | 배구 | 골프 | 선수 | 구단 )"  # 3 프로그램
 # Single letters that are also words or names of choices are units only as capitals.
 _LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
+# What may follow such a unit: a particle, an ending, or no Hangul.
+BOUND = r"""
+(?= (?![가-힣A-Za-z])
+  | (?: 은 | 는 | 이 | 가 | 을 | 를 | 의 | 로 | 으로 | 에 | 에서 | 와 | 과 | 도 | 만 | 부터 | 까지 | 씩 | 당 | 쯤 | 경 | 째 | 짜리
+      | 이상 | 이하 | 미만 | 초과 | 정도 | 가량 | 입니다 | 이다 | 임 | 이며 | 이고 | 이었 | 였 | 예요 | 이에요 )
+)
+"""
+_BOUNDED = "|".join(sorted(BOUNDED_UNITS, key=len, reverse=True))
+_NO_BOUNDED_UNIT = "정도 | 차이 | 시도 | 시가 | 반도 | 반대 | 항의"  # 10정도, 3차이
 # A unit that ends in a Latin letter is not the beginning of a word: 350 t, but not 350 total.
 UNIT = rf"""
-(?: (?!{_NO_UNIT}) (?:{_SPELLINGS}) (?:(?<![A-Za-z])|(?![A-Za-z]))
+(?: (?<!\s) (?!{_NO_BOUNDED_UNIT}) (?:{_BOUNDED}) {BOUND}
+  | (?!{_NO_UNIT}) (?:{_SPELLINGS}) (?:(?<![A-Za-z])|(?![A-Za-z]))
   | (?-i:[WJV]) (?![A-Za-z])                          # 350 W
   | (?<=\d) (?-i:A) (?![A-Za-z])                      # 350A, but not 350 A, where A may be a choice or an article
 )
@@ -79,7 +99,7 @@ UNIT = rf"""
 
 def canonical(unit: str) -> str:
     """Return the canonical form of a unit that the pattern UNIT has matched: 퍼센트 → %, KM → km."""
-    return UNITS.get(unit.lower()) or _LETTER_UNITS[unit]
+    return UNITS.get(unit.lower()) or BOUNDED_UNITS.get(unit) or _LETTER_UNITS[unit]
 
 
 def units_agree(unit: str, other: str) -> bool:
@@ -94,7 +114,7 @@ def are_interchangeable(unit: str, other: str) -> bool:
         return True
     if units <= _COUNTERS_OF_THINGS and units & _GENERAL_COUNTERS:
         return True
-    return units <= TIMES or units == AGES or units <= HOUSEHOLDS
+    return units <= TIMES or units == AGES or units <= HOUSEHOLDS or units <= _ORDINALS
 
 
 def have_same_measure(unit: str, other: str) -> bool:

@@ -45,6 +45,11 @@ _UNSURE = re.compile(
 )
 
 
+# Ends a sentence that denies what it says of its value: 402번은 시청으로 가지 않습니다.
+_DENIED_PREDICATE = re.compile(r"[가-힣]지(?:는|도)?\s?(?:않|못)(?!은|는|한|하는)[가-힣]*[\s.!]*$")
+_ASKS_FOR_DENIED = re.compile(r"않|못|없|아닌|안\s")
+
+
 def is_unsure(question: str, gold: str, output: str) -> bool:
     """Return whether an answer says that the value is unknown, or denies or bounds its only value: 300건 이상, not 300.
 
@@ -56,6 +61,8 @@ def is_unsure(question: str, gold: str, output: str) -> bool:
         return True
     mentions = scan(text) if len(text) < MAX_DENIAL_LENGTH else ()
     in_question = quantities(question)
+    if _DENIED_PREDICATE.search(text) and not _ASKS_FOR_DENIED.search(f"{question} {gold}") and len(mentions) == 1:
+        return True
     own = [mention for mention in mentions[:MAX_VALUES] if not is_among(mention.quantity, in_question)] or mentions
     if len(distinct([mention.quantity for mention in own])) != 1:
         return False

@@ -1,0 +1,94 @@
+"""Write dates and times of day in one form: 2023.05.12 → 2023년 5월 12일, 오후 6시 → 18시, 7:30 PM → 19시 30분.
+
+`notation.plain` calls `dates_in_one_form` before it reads numbers, because 2023.05 and 12:30 would be a decimal and a ratio.
+"""
+
+import re
+
+_MONTH = r"(0?[1-9]|1[0-2])"
+_DAY = r"(3[01]|[12]\d|0?[1-9])"
+_WEEKDAY = re.compile(r"(?<=일)\s?\([월화수목금토일](?:요일)?\)")  # 3월 4일[(월)]
+_DATE = re.compile(  # 2023.05.12, 2023. 5. 12., 2023-05-12, 2023/5/12
+    rf"""
+    (?<![\d.]) ((?:19|20)\d\d)
+    (?: \s?\.\s? {_MONTH} \s?\.\s? {_DAY} (?:\.(?!\d))? (?!\d)
+      | - (0[1-9]|1[0-2]) - (0[1-9]|[12]\d|3[01]) (?![\d-])
+      | / {_MONTH} / {_DAY} (?![\d/])
+    )
+    """,
+    re.VERBOSE,
+)
+_YEAR_AND_MONTH = re.compile(rf"(?<![\d.])((?:19|20)\d\d)\s?\.\s?{_MONTH}\.(?![\s]?\d)")  # 2018.3.
+# The end of a range, whose year is that of its start: 2024년 3월 4일~3.15
+_END_OF_RANGE = re.compile(rf"(?<=일)(\s?(?:~|-|부터)\s?){_MONTH}\s?\.\s?{_DAY}(?:\.(?!\d))?(?![\d.])")
+_DAY_OF_MONTH = re.compile(rf"(?<![\d/]){_MONTH}/{_DAY}\s?\([월화수목금토일](?:요일)?\)")  # 5/12(금)
+_CLOCK = re.compile(  # 18:00, 오후 7:30, 7:30 PM, 9:00
+    r"""
+    (?<![\d:.,])
+    (?P<half> 오전 | 오후 | 낮 | 밤 | 새벽 | 아침 | 저녁 )?\s?
+    (?P<hour> [01]?\d | 2[0-4] ) : (?P<minute> [0-5]\d )
+    (?! \d | :\d | [.,]\d | \s?% | \s?(?:의\s)?비율 )
+    (?:\s?(?P<latin> [AaPp]\.?[Mm]\b\.? ))?
+    """,
+    re.VERBOSE,
+)
+_HOUR = re.compile(  # 오후 6시, 밤 11시 50분
+    r"(?P<half>오전|오후|낮|밤|새벽|아침|저녁)\s?(?P<hour>1[0-2]|[1-9])\s?시(?!간)"
+)
+_LATIN_HOUR = re.compile(r"(?<![\d:.,])(?P<hour>1[0-2]|[1-9])\s?(?P<latin>[AaPp]\.?[Mm])\b\.?")  # 6 PM, 10 a.m.
+_NO_MINUTES = re.compile(r"(?<=시)\s?0{1,2}분")  # 18시 00분
+_HALF_PAST = re.compile(r"(?<=\d시)\s반(?![가-힣])")  # 7시 반
+_NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
+_MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
+_LATEST_AMBIGUOUS_HOUR = 5  # with an hour up to this, 3:10 may be a ratio
+
+
+def dates_in_one_form(text: str) -> str:
+    """Return a text with dates as 2023년 5월 12일 and times of day as 18시 or 19시 30분."""
+    if re.search(r"\d", text):
+        text = _DATE.sub(_date, text)
+        text = _YEAR_AND_MONTH.sub(lambda match: f"{match[1]}년 {int(match[2])}월", text)
+        text = _DAY_OF_MONTH.sub(lambda match: f"{int(match[1])}월 {int(match[2])}일", text)
+        text = _WEEKDAY.sub("", text)
+        text = _END_OF_RANGE.sub(lambda match: f"{match[1]}{int(match[2])}월 {int(match[3])}일", text)
+        text = _CLOCK.sub(_clock, text)
+        text = _HOUR.sub(lambda match: f"{_hour_of_day(int(match['hour']), match['half'])}시", text)
+        text = _LATIN_HOUR.sub(lambda match: f"{_hour_of_day(int(match['hour']), match['latin'])}시", text)
+        text = _NO_MINUTES.sub("", text)
+        text = _HALF_PAST.sub(" 30분", text)
+    return _MIDNIGHT.sub("24시", _NOON.sub("12시", text))
+
+
+def _date(match: re.Match[str]) -> str:
+    """Return `2023년 5월 12일` for a match of 2023.05.12."""
+    year, *parts = (part for part in match.groups() if part)
+    month, day = map(int, parts)
+    return f"{year}년 {month}월 {day}일"
+
+
+def _clock(match: re.Match[str]) -> str:
+    """Return `19시 30분` for a match of 7:30 PM, and a match that may be a ratio unchanged: 3:10."""
+    half = match["half"] or match["latin"]
+    hour = int(match["hour"])
+    is_time = half or len(match["hour"]) > 1 or match["minute"] == "00" or hour > _LATEST_AMBIGUOUS_HOUR
+    if not is_time:
+        return match[0]
+    minutes = f" {int(match['minute'])}분" if match["minute"] != "00" else ""
+    return f"{_hour_of_day(hour, half)}시{minutes}"
+
+
+def _hour_of_day(hour: int, half: str | None) -> int:
+    """Return an hour from 0 to 24: 18 for 오후 6시, 12 for 낮 12시, 23 for 밤 11시, 0 for 12 AM.
+
+    `half` is the word for the half of the day, or None if there is none.
+    """
+    if half is None or hour > 12:
+        return hour
+    is_morning = half in ("오전", "새벽", "아침") or half[0] in "Aa"
+    if is_morning:
+        return 0 if hour == 12 else hour
+    if half == "밤" and (hour == 12 or hour < 6):  # 밤 12시, 밤 1시
+        return 24 if hour == 12 else hour
+    if half == "낮" and hour in (10, 11):
+        return hour
+    return hour if hour == 12 else hour + 12
