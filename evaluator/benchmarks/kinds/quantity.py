@@ -12,7 +12,7 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Card
 from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, STRICT_EM, STRICT_RANKING, Metric
 from evaluator.benchmarks.rows import Row
-from evaluator.benchmarks.scoring.final_answer import strict_match
+from evaluator.benchmarks.scoring.final_answer import folded, strict_match
 from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
 from evaluator.benchmarks.scoring.readings import is_name, matches_name
@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # it draws figures with libraries that the board does not loa
 _AFTER_TOPIC = re.compile(r"(?<=[은는])\s")
 # The end of a Korean sentence that names something: 서울"입니다.", 서울"이다", 서울"임".
 _COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")
+# Asks for a name and no value, although the gold answer may have its value in brackets: 반도체(1,292억 달러).
+_ASKS_NAME = re.compile(r"^(?!.*(?:얼마|몇)).*(?:무엇|어디|누구|어느|어떤)")
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,14 @@ class Quantity(Benchmark):
         """Return whether an output gives the quantity of the gold answer, or its name if a name was asked for.
 
         If the gold answer has no numbers but those of the question, a name was asked for: an output that repeats the numbers
-        proves nothing. In all other cases the quantity decides, and a name counts only after it, because most outputs with a
-        right quantity do not repeat the name.
+        proves nothing. In all other cases the quantity decides. The name before a bracket with the quantity is required if
+        the question asks for it; otherwise most outputs with a right quantity do not repeat it.
         """
         if name := _name_beside_numbers_of_question(item.question, item.answer):
             return matches_name(item.question, name, text)
         if strict_match(item.question, item.answer, text):
-            return True
+            name = _name_before_bracket(item.answer)
+            return not _ASKS_NAME.search(item.question) or folded(name) in folded(text)
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
         if name := _name_before_bracket(item.answer):

@@ -12,9 +12,9 @@ output gives the right answer, whatever its wording. The strict rules, each of w
 
 Published rules: `published_quantities`, `chart_answers`, `html_text` (KorQuAD 2.0), `page_checks` (olmOCR-bench).
 
-How numbers are read, from the bottom: `number_words` (삼만 → 30000) → `quantities` (units, signs) → `quantity_sets` →
-`sentence_values` (which values of a sentence count) → `named_values` → `contradictions`, `asides` → `final_answer` →
-`readings`.
+How numbers are read, from the bottom: `units`, `number_words` (삼만 → 30000), `dates` (오후 6시 → 18시) → `notation` (one form
+of signs, units and markup) → `quantities` → `quantity_sets` → `sentence_values` (which values of a sentence count) →
+`named_values` → `contradictions`, `asides` → `final_answer` → `readings`.
 
 How responses to InfoChartQA are read: `names` → `chart_text` → `chart_passages` → `chart_names`, `chart_values`,
 `chart_lists` → `strict_chart_answers`.

@@ -36,6 +36,7 @@ DENIAL_BEFORE = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$|아니|아닙"
 )
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")  # 1800 to 2099
+_DIGIT = re.compile(r"\d")
 # What an answer is set apart from: "2020, not 2019", "not Italy but Japan".
 _NOT_BUT = re.compile(r"\bnot\s[^.,;\n]{1,30}?,?\sbut\s(?!also|only|not)", re.IGNORECASE)  # [not Italy but ]Japan
 _AND_NOT = re.compile(
@@ -81,6 +82,16 @@ _OPPOSITES = tuple(
         ("births?", "deaths?"),
     )
 )
+_MOST = (
+    r"(?:largest|highest|biggest|greatest|longest|tallest|most\s(?:common|popular|frequent|expensive|visited|populous))"
+)
+_LEAST = r"(?:smallest|lowest|shortest|fewest|least|most\s(?:rare|uncommon))"
+_RANK_ENDS = {
+    "most": re.compile(rf"\b{_MOST}\b", re.IGNORECASE),
+    "least": re.compile(rf"\b{_LEAST}\b", re.IGNORECASE),
+}
+_ORDINALS = {"2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth"}
+_PLACE = re.compile(rf"\b(?:(second|third|fourth|fifth|2nd|3rd|4th|5th)[\s-])?(?:{_MOST}|{_LEAST})\b", re.IGNORECASE)
 # A word that makes a few words a sentence: "Japan leads", but not "South Korea". In Korean, a particle or a predicate.
 FUNCTION_WORD = re.compile(
     r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
@@ -155,6 +166,33 @@ def is_of_other_subject(question: str, passage: str) -> bool:
     return bool(asked_names and subjects) and not is_named and not any(subject in question for subject in subjects)
 
 
+def is_of_other_rank(question: str, passage: str) -> bool:
+    """Return whether a passage is about another place of a ranking than the question: the lowest, the third largest.
+
+    A passage that names no place, or that of the question among others, is about the question.
+    """
+    asked_ends = _ends_in(question)
+    given_ends = _ends_in(passage)
+    if len(asked_ends) == len(given_ends) == 1 and asked_ends != given_ends:
+        return True
+    asked_places = _places_in(question)
+    if len(asked_places) != 1 or any(place in passage.lower() for place in asked_places):
+        return False
+    return none_in_common(asked_places, _places_in(passage))
+
+
+def _ends_in(text: str) -> set[str]:
+    """Return from which ends of a ranking a text counts: "the second largest" → {"most"}."""
+    return {end for end, words in _RANK_ENDS.items() if words.search(text)}
+
+
+def _places_in(text: str) -> set[str]:
+    """Return the places of a ranking in a text: "the largest", "the second largest" → {"first", "second"}."""
+    return {
+        _ORDINALS.get(match[1].lower(), match[1].lower()) if match[1] else "first" for match in _PLACE.finditer(text)
+    }
+
+
 def words_of(text: str) -> set[str]:
     """Return the words of at least four letters in lower case. Shorter ones are mostly articles and prepositions."""
     return set(re.findall(r"[a-z]{4,}", text.lower()))
@@ -168,6 +206,13 @@ def labels_of(text: str) -> set[str]:
 def stems_of(text: str) -> set[str]:
     """Return the words of at least four letters, without common endings: "Exports rising" → {"export", "ris"}."""
     return {_INFLECTION.sub("", word) for word in words_of(text)}
+
+
+def is_of_other_year(question: str, passage: str) -> bool:
+    """Return whether a question names a single year, and a passage, before any aside, only others: "In 2017, …" for 2018."""
+    asked_years = set(_YEAR.findall(question))
+    given_years = set(_YEAR.findall(main_part(passage, _DIGIT)))
+    return len(asked_years) == 1 and none_in_common(asked_years, given_years)
 
 
 def american(text: str) -> str:

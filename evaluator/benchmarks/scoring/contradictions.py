@@ -40,6 +40,7 @@ _DIRECTIONS = [
     re.compile(r"증가|상승|(?<![가-힣])늘(?=[가-힣]|\s것)"),  # but not 늘 (always)
     re.compile(r"감소|하락|(?<![가-힣])줄(?=[어었여였인일임고며면]|이[고며면는던기지]|\s것)"),  # but not 줄 (a row)
 ]
+_BALANCES = [re.compile("이익|흑자"), re.compile("손실|적자")]
 _BOUNDS = [
     re.compile(
         r"""
@@ -88,7 +89,6 @@ _OPPOSITES = [
         ("규모", "진도"),
         ("첫차", "막차|마지막 (?:열차|버스)"),
         ("정답률", "오답률"),
-        ("이익", "손실"),
         ("내국인", "외국인"),
         ("지출", "수입(?!액?원|[은는이가품])"),
         ("전세", "월세"),
@@ -175,7 +175,7 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
         return True
     # What a question calls an increase may be a decrease: 증가율은 얼마인가요? -3.2%
     is_decrease = any(quantity.value < 0 for quantity in quantities(gold))
-    if not is_decrease and _differ(_DIRECTIONS, known, said):
+    if not is_decrease and any(_differ(groups, known, said) for groups in (_DIRECTIONS, _BALANCES)):
         return True
     return _differ(_HAVING, question, said)
 

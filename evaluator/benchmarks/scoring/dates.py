@@ -38,6 +38,7 @@ _HOUR = re.compile(  # 오후 6시, 밤 11시 50분
 _LATIN_HOUR = re.compile(r"(?<![\d:.,])(?P<hour>1[0-2]|[1-9])\s?(?P<latin>[AaPp]\.?[Mm])\b\.?")  # 6 PM, 10 a.m.
 _NO_MINUTES = re.compile(r"(?<=시)\s?0{1,2}분")  # 18시 00분
 _HALF_PAST = re.compile(r"(?<=\d시)\s반(?![가-힣])")  # 7시 반
+_RANGE = re.compile(r"(?<=[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
 _NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
 _MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
 _LATEST_AMBIGUOUS_HOUR = 5  # with an hour up to this, 3:10 may be a ratio
@@ -56,6 +57,7 @@ def dates_in_one_form(text: str) -> str:
         text = _LATIN_HOUR.sub(lambda match: f"{_hour_of_day(int(match['hour']), match['latin'])}시", text)
         text = _NO_MINUTES.sub("", text)
         text = _HALF_PAST.sub(" 30분", text)
+        text = _RANGE.sub("~", text)
     return _MIDNIGHT.sub("24시", _NOON.sub("12시", text))
 
 

@@ -56,6 +56,7 @@ from evaluator.benchmarks.scoring.sentence_values import (
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 from evaluator.benchmarks.scoring.swapped_values import swapped_share
+from evaluator.benchmarks.scoring.units import BESIDE
 from evaluator.benchmarks.scoring.unsure_answers import is_unsure
 
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
@@ -184,8 +185,8 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
     # Of gold "2020년 603천 명 (전체의 12%)", 603천 명 is required. The year and the remark may be given or left out.
     outside_remarks = quantities(without_remarks(gold))
     years = _years_of_values(question, of_gold)
-    optional = years + _differences(of_gold) + without(of_gold, outside_remarks)
     required = _required(without(outside_remarks, years), in_question)
+    optional = years + _differences(of_gold) + without(of_gold, outside_remarks) + _beside(required, of_output)
     if same_quantities(required, _without_repeated(without(of_output, optional), in_question, required)):
         return 1.0  # the output has no other quantities, so it does not matter which of them it asserts
     reference = Reference(question, in_question, required)
@@ -214,6 +215,13 @@ def _years_of_values(question: str, of_gold: Sequence[Quantity]) -> list[Quantit
     if ASKS_YEAR.search(question) or all(quantity.unit == "년" for quantity in of_gold):
         return []
     return list(filter(names_year, of_gold))
+
+
+def _beside(required: Sequence[Quantity], of_output: Sequence[Quantity]) -> list[Quantity]:
+    """Return the quantities of an output that say where or when a required place or time is: 3층 beside 301호."""
+    units = {unit for quantity in required for unit in BESIDE.get(quantity.unit, ())}
+    own = {quantity.unit for quantity in required}
+    return [quantity for quantity in of_output if quantity.unit in units - own]
 
 
 def _differences(of_gold: Sequence[Quantity]) -> list[Quantity]:

@@ -95,6 +95,10 @@ _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_CURRENCIES = {"$": "달러", "€": "유로", "£": "파운드"}
+_CURRENCY_BEFORE = re.compile(  # US$683.9 billion, €35,000
+    r"(US\s?\$|€|£)\s?(\d[\d,.]*(?:\s?(?:thousand|million|billion|trillion|[십백천만억조]{1,3}))?)", re.IGNORECASE
+)
 _BASEMENT = re.compile(r"지하\s?(\d{1,2})\s?층|(?<![A-Za-z\d])B(\d)층")  # 지하 2층, B2층
 _MAXIMUM = re.compile(  # of a score
     r"""
@@ -149,6 +153,7 @@ def plain(text: str) -> str:
     text = _LATIN_FACTOR.sub(lambda match: _FACTORS[match[1]], text)
     text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
     text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
+    text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]}{_CURRENCIES[match[1][-1]]}", text)
     if "(" in text:
         text = _ENGLISH_UNIT.sub(_korean_unit, text)
         text = _BRACKETED_UNIT.sub(r"\g<unit>", text)

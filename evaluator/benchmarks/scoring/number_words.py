@@ -32,11 +32,12 @@ COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|�
 _DIGIT = "일이삼사오육칠팔구"
 _NUMERAL = f"{_DIGIT}십백천만억조"
 # The following strings are parts of verbose patterns.
-_UNIT = """
+_UNIT = r"""
     원 | 달러                                     # 백만 원
   | 명 | 인 | 가구 | 세대 | 호                    # 이만 명
   | 개 | 곳 | 건 | 회 | 번 | 대 | 척 | 권 | 편 | 장 | 종 | 마리 | 그루
   | 년 | 월 | 시간 | 분 | 초 | 세 | 살            # 이십 년
+  | 일(?=[은는이을로간,.\s]|입니다|$)               # 십사 일
   | 점 | 위 | 배 | 퍼센트 | 프로 | %              # 이십오 퍼센트
   | 톤 | km | kg | m | ha | 미터 | 헥타르 | 킬로  # 삼백 미터
 """
@@ -124,8 +125,6 @@ def in_digits(text: str) -> str:
     text = _TILDE.sub("~", text.translate(ASCII_FORMS))
     text = _MINUS_WORD.sub(" -", text)
     text = _DASH_SIGN.sub("-", text)
-    text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
-    text = _YEARS_AND_MONTHS.sub(lambda match: f"{12 * int(match[1]) + int(match[2])}개월", text)
     text = _FIRST.sub("1번째", text)
     text = _NONE.sub("0", text)
     text = _ZERO.sub("0", text)
@@ -133,6 +132,8 @@ def in_digits(text: str) -> str:
     text = _COUNTED.sub(_counted, text)
     text = _AND_A_HALF.sub(r".5\1", text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
+    text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
+    text = _YEARS_AND_MONTHS.sub(lambda match: f"{12 * int(match[1]) + int(match[2])}개월", text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)
 
 

@@ -100,6 +100,15 @@ _DENIES = re.compile(
 )
 # What follows a name: its value, or a remark in brackets. Its white space is tried from the start only, as in _STATED_ERROR.
 _REMARK = re.compile(r"(?<!\s)\s*+(?:[(\[]|[,:/–-]\s*(?:약\s*)?\d)")
+# A value beside a name, in verbose patterns: 3억 원, 52㎍/㎥, 13,653천 명.
+_VALUE = r"(?: (?:약\s)? \d[\d,.]* \s?(?:[가-힣%A-Za-z/㎍㎥㎢㎡]{1,6}\s?){0,2}? )"
+_VALUE_FIRST = re.compile(rf"^ {_VALUE} (?: 인 | 의 | [을를]\s기록한 )\s", re.VERBOSE)  # [3억 원인 ]감사과입니다
+# A value behind a name and what is said of it: 감사과[로 3억 원입니다], 반도체[이며, 수출액은 1,292억 달러입니다].
+_VALUE_LAST = re.compile(
+    rf"(?: 으로 | 로 | 이며 | 이고 ),?\s (?:[가-힣]+[은는]\s)? {_VALUE} (?: 입니다 | 이다 | 임 )? [\s.!]*$", re.VERBOSE
+)
+_OF_THIS = re.compile(r"^(?:이|그|해당|본)\s[가-힣]+의\s")  # [이 회사의 ]대표이사는
+_MORE = re.compile(r"더\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
@@ -236,7 +245,15 @@ def _ends_with_name(question: str, gold: str, line: str) -> bool:
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if most_or_least:  # 아파트가 가장 많습니다
         return most_or_least[1] in question
-    sentence = _IS_IN.sub("", sentence)
+    more = re.match(
+        rf"{re.escape(gold)}(?:의\s[가-힣 ]{{1,12}})?(?:이|가)\s(?:[^\s]+로\s)?더\s(많|높|크|큰|큽|적|낮|작|길|긴)",
+        sentence,
+    )
+    if more and (asked := _MORE.search(question)):  # 아파트가 더 많습니다
+        return more[1] == asked[1]
+    if _acts(question, gold, sentence):
+        return True
+    sentence = _OF_THIS.sub("", _VALUE_FIRST.sub("", _VALUE_LAST.sub("", _IS_IN.sub("", sentence))))
     given = _given_name(question, gold, sentence)
     return _is_same_name(question, gold, given) or _is_predicate(question, gold, sentence, given)
 
@@ -255,9 +272,28 @@ def _given_name(question: str, gold: str, sentence: str) -> str:
     question asks for a 강좌.
     """
     words = _REMARK.split(sentence)[0].split()
-    while len(words) > 1 and _is_in_question(words[-1], question) and words[-1] not in gold:
+    while len(words) > 1 and _is_in_question(words[-1], question) and not _begins_with_end_of(gold, words[-1]):
         words.pop()
     return _ENDING.sub("", folded("".join(words)))
+
+
+def _begins_with_end_of(gold: str, word: str) -> bool:
+    """Return whether a word is part of a name, or its last one with an ending: B사입니다 for B사."""
+    return word in gold or (bool(gold.split()) and word.startswith(gold.split()[-1]))
+
+
+def _acts(question: str, gold: str, sentence: str) -> bool:
+    """Return whether a sentence says of a name what the question asks who or where: 개막식은 서울광장에서 열립니다.
+
+    The words before the name, and the first letters of the verb behind it, must be the question's.
+    """
+    found = re.match(
+        rf"((?:\S+\s)*?){re.escape(gold)}(?:에서|에|이|가)\s([가-힣])([가-힣]*)(?:니다|다|요|음|됨|함)[\s.!]*$",
+        sentence,
+    )
+    if found is None or not all(_is_in_question(word, question) for word in found[1].split()):
+        return False
+    return re.search(rf"(?<![가-힣]){found[2]}[가-힣]+\s?(?:[?.]|$|[가-힣]*(?:은|는|한|된|인)\s)", question) is not None
 
 
 def _is_same_name(question: str, gold: str, given: str) -> bool:
@@ -319,12 +355,12 @@ def _gives_name(gold: str, clause: str) -> bool:
     subject = rf"""
         {name} (?:\s?\([^()]*\))?                                # 중학교(350명)
         (?: 이|가|에서|에|만 | 의\s[가-힣 ]{{1,20}}(?:이|가|은|는) )   # 중학교가, 중학교의 비율이
-        \s (?: [^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s )?       # 76.2%로
+        \s (?: [^가-힣]*[가-힣%]{{0,6}}(?:으로|로|이며|,)?\s | {_VALUE} (?:으로|로|이며|,)\s )?   # 76.2%로, 1,292억 달러로
         (?={PLACE_WORDS})                                        # 가장 높다
     """
     predicate = rf"""
         (?:은|는|:)\s(?:바로\s)? {name}                           # 두 번째는 주거비
-        (?: \s?\([^()]*\) | 의\s(?:약\s)?[\d,.]+\S{{0,4}}? )?    # (350명), 의 35%
+        (?: \s?\([^()]*\) | 의\s(?:약\s)?[\d,.]+\S{{0,4}}? | (?:으로|로|이며|이고),?\s(?:[가-힣]+[은는]\s)?{_VALUE} )?   # (350명), 의 35%, 로 3억 원
         \s? (?:입니다|이다|임|이며|이고|이었|였|예요|이에요|이?랍니다|으로|로)? [\s.!]*$
     """
     return any(re.search(pattern, clause, re.VERBOSE) for pattern in (subject, predicate))

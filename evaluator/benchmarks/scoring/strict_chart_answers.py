@@ -31,7 +31,9 @@ from evaluator.benchmarks.scoring.chart_text import (
     COUNTRY_NAME,
     MAX_LENGTH,
     folded,
+    is_of_other_rank,
     is_of_other_subject,
+    is_of_other_year,
     names_only_others,
     without_contrast,
 )
@@ -59,6 +61,7 @@ _VERDICT = re.compile(
 _SO = re.compile(r"(?:\b(?:so|therefore|thus|hence)\b|따라서|그러므로|→)[,:]?\s", re.IGNORECASE)
 # 3:2, 3 to 2, 3 대 2
 _RATIO = re.compile(r"(?<![\d.,])(\d+(?:\.\d+)?)\s?(?:to|:|대)\s?(\d+(?:\.\d+)?)(?![\d.]*\d)")
+_ASKS_YEAR = re.compile(r"\b(?:when|years?)\b", re.IGNORECASE)
 _ASKS_RANK = re.compile(r"\b(?:rank|place|position|spot)\b", re.IGNORECASE)
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b", re.IGNORECASE)
@@ -84,8 +87,11 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return folded(answer) == folded(response)
     passages = [passage for passage in passages if not _is_of_another_country(question, answer, passage)]
     is_about_one = answer_is_value(answer) and not ASKS_TO_COMPARE.search(question)
+    passages = [passage for passage in passages if not is_of_other_rank(question, passage)]
     if is_about_one:
         passages = [passage for passage in passages if not is_of_other_subject(question, passage)]
+        if not _ASKS_YEAR.search(question):
+            passages = [passage for passage in passages if not is_of_other_year(question, passage)]
     passages = list(map(without_contrast, passages))
     return any(_passage_matches(question_type, question, answer, passage) for passage in passages)
 

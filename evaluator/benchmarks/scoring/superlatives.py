@@ -8,9 +8,11 @@ import re
 
 ADJECTIVE_REACH = 14  # characters after 가장 or 두 번째 in which its adjective is: 가장 [화재 건수가 많]은
 
-_PLACES = {  # 2 and 3 are looked for before 1: "두 번째로 가장 많은" is the second
+_PLACES = {  # the others are looked for before 1: "두 번째로 가장 많은" is the second
     "2": re.compile(r"두\s?번째|2\s?(?:번째|위)|다음으로"),  # 두 번째로 많은, 2위
     "3": re.compile(r"세\s?번째|3\s?(?:번째|위)"),  # 세 번째로 많은, 3위
+    "4": re.compile(r"네\s?번째|4\s?(?:번째|위)"),
+    "5": re.compile(r"다섯\s?번째|5\s?(?:번째|위)"),
     "1": re.compile(r"가장|제일|최[고대저소]|1\s?위"),  # 가장 많은, 최고, 1위
 }
 PLACE_WORDS = "|".join(words.pattern for words in _PLACES.values())
