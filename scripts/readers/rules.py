@@ -1,9 +1,13 @@
 """Answer questions of ko-fresh with rules over the printed values of a figure, which are given without a reading error.
 
+They are a baseline: what is right without understanding a page, only from the wording of the questions and what is printed.
+`make bench PARTS=fresh` and `make demo` show it beside other readers.
+
 The rules cannot read values that are not printed. There they answer with a name of the figure or with 알 수 없음.
 """
 
 import re
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
 
 from evaluator.fresh.korean import UNANSWERABLE, base_unit, multiplier, spoken
@@ -12,18 +16,19 @@ from scripts.readers.printed import Printed
 
 LETTERS = "ABCD"
 DISTRICT = re.compile(r"[가-힣]+[구군](?=[ 과와의에])")
+HIDDEN = "＃"  # stands for the name of a measure, in which the name of a row may be
 Names = tuple[str, ...]
 
 
 def answer(printed: Printed, text: str) -> str:
     """Return the answer to a prompt of ko-fresh."""
     if "질문: " in text:
-        return f"정답: {_question(printed, text.partition('질문: ')[2].strip())}"
+        return f"정답: {_answer_to_question(printed, text.partition('질문: ')[2].strip())}"
     choices: list[tuple[str, str]] = re.findall(r"^([ABCD])\. (.+)$", text, re.MULTILINE)
-    held = {letter: _claim(printed, choice) for letter, choice in choices}
-    known = [letter for letter, value in held.items() if value]
-    unknown = [letter for letter, value in held.items() if value is None]
-    return f"정답: {(known or unknown or list(LETTERS))[0]}"
+    is_true = {letter: _claim(printed, choice) for letter, choice in choices}
+    true_ones = [letter for letter, value in is_true.items() if value]
+    undecided = [letter for letter, value in is_true.items() if value is None]  # their values are not printed
+    return f"정답: {(true_ones or undecided or list(LETTERS))[0]}"
 
 
 def _in_order(names: Names, text: str) -> list[str]:
@@ -36,68 +41,156 @@ def _in_order(names: Names, text: str) -> list[str]:
     return sorted(places, key=lambda name: places[name])
 
 
-def _question(printed: Printed, text: str) -> str:
-    facts = printed.facts
-    first, second = facts.topic.measures
-    index = 1 if second.name in text else 0
-    measure = facts.topic.measures[index]
-    rows = _in_order(facts.rows, text.replace(first.name, "＃").replace(second.name, "＃"))
-    groups = _in_order(facts.groups, text) or [facts.groups[0]]
-    years = _in_order(printed.years, text)
-    if len(re.findall(r"\d{4}년", text)) > len(years) or not set(DISTRICT.findall(text)) <= set(facts.groups):
-        return UNANSWERABLE  # it names what is not printed
-    year = (years or [facts.years[-1]])[0]
-    group = groups[0]
+class _Question:
+    """The names in a question, and the printed values of the figure that it is about."""
 
-    def value(group: str, row: str, year: str, index: int = index) -> Decimal:
-        found = printed.cells[group, row, year, index]
+    def __init__(self, printed: Printed, text: str) -> None:
+        self.printed = printed
+        self.text = text
+        self.facts = printed.facts
+        first, second = self.facts.topic.measures
+        self.index = 1 if second.name in text else 0  # of the measure that is asked about
+        self.unit = self.facts.topic.measures[self.index].unit
+        self.rows = _in_order(self.facts.rows, text.replace(first.name, HIDDEN).replace(second.name, HIDDEN))
+        self.groups = _in_order(self.facts.groups, text) or [self.facts.groups[0]]
+        self.years = _in_order(printed.years, text)
+        self.group = self.groups[0]
+        self.year = (self.years or [self.facts.years[-1]])[0]
+
+    @property
+    def names_what_is_not_printed(self) -> bool:
+        """Whether the question names a year or a district that the figure does not have."""
+        named_years = re.findall(r"\d{4}년", self.text)
+        return len(named_years) > len(self.years) or not set(DISTRICT.findall(self.text)) <= set(self.facts.groups)
+
+    def value(
+        self, row: str | None = None, *, group: str | None = None, year: str | None = None, index: int | None = None
+    ) -> Decimal:
+        """Return a printed value: by default that of the first row, group and year of the question, in its measure.
+
+        Raises LookupError if it is not printed, or the question names no row.
+        """
+        index = self.index if index is None else index
+        found = self.printed.cells[group or self.group, row or self.rows[0], year or self.year, index]
         if found is None:
             raise LookupError
         return found
 
-    try:
-        if "기한 내" in text:
-            return f"{punctual_share(facts)}%"
-        if "무엇입니까" in text or "어디입니까" in text:
-            return _named(printed, text, group, year)
-        if "해는 몇 년" in text:
-            series = {y: value(group, rows[0], y) for y in facts.years}
-            return (max if "많았던" in text else min)(series, key=lambda y: series[y])
-        if "모두 몇 곳" in text:
-            pairs = [(value(g, rows[0], year), value(g, rows[1], year)) for g in facts.groups]
-            return f"{sum(a > b for a, b in pairs)}곳"
-        if "늘었습니까" in text:
-            old, new = (value(group, rows[0], y) for y in years)
-            return _percent(100 * (new - old) / old)
-        if "소계에서" in text and "비율" in text:
-            counted = [value(group, row, year) for row in facts.rows if row != facts.excluded]
-            return _percent(100 * value(group, rows[0], year) / sum(counted))
-        if "소계에서 제외된" in text:
-            return spoken(sum((value(group, row, year) for row in facts.rows), Decimal()), measure.unit)
-        if "전년도" in text:
-            before = value(group, rows[0], year) / (1 + printed.growth[rows[0]] / 100)
-            return spoken(before.quantize(Decimal(1)), measure.unit)
-        if "의 몇 %입니까" in text:
-            part, whole = (0, 1) if text.index(first.name) < text.index(second.name) else (1, 0)
-            below, above = (facts.topic.measures[n] for n in (part, whole))
-            share = value(group, rows[0], year, part) * multiplier(below.unit)
-            return _percent(100 * share / (value(group, rows[0], year, whole) * multiplier(above.unit)))
-        if per := re.search(r"1\S+당", text):
-            little = 0 if first.name.removesuffix(" 수") in text[: per.start()] else 1
-            below = facts.topic.measures[little]
-            above = facts.topic.measures[1 - little]
-            ratio = value(group, rows[0], year, 1 - little) * multiplier(above.unit)
-            ratio /= value(group, rows[0], year, little) * multiplier(below.unit)
-            return f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(above.unit)}"
-        if "합하면" in text:
-            return spoken(value(group, rows[0], year) + value(group, rows[1], year), measure.unit)
-        if "차이가" in text and len(rows) == 2:
-            return spoken(abs(value(group, rows[0], year) - value(group, rows[1], year)), measure.unit)
-        if "차이가" in text:
-            return spoken(abs(value(groups[0], rows[0], year) - value(groups[1], rows[0], year)), measure.unit)
-        return spoken(value(group, rows[0], year), measure.unit)
-    except (LookupError, ValueError, DivisionByZero, InvalidOperation):
+    def spoken(self, value: Decimal) -> str:
+        return spoken(value, self.unit)
+
+
+def _answer_to_question(printed: Printed, text: str) -> str:
+    """Return the answer by the first rule whose words the question has, or that it cannot be answered."""
+    question = _Question(printed, text)
+    if question.names_what_is_not_printed:
         return UNANSWERABLE
+    rule = next((rule for words, rule in _RULES if re.search(words, text)), _looked_up)
+    try:
+        return rule(question)
+    except (
+        LookupError,
+        ValueError,
+        DivisionByZero,
+        InvalidOperation,
+    ):  # what the rule needs is not named or not printed
+        return UNANSWERABLE
+
+
+def _year_of_extreme(question: _Question) -> str:
+    """중구의 사과 생산량이 가장 많았던 해는 몇 년입니까?"""
+    series = {year: question.value(year=year) for year in question.facts.years}
+    chosen = max if "많았던" in question.text else min
+    return chosen(series, key=lambda year: series[year])
+
+
+def _count(question: _Question) -> str:
+    """사과가 배보다 많은 구는 모두 몇 곳입니까?"""
+    first, second = question.rows[0], question.rows[1]
+    groups = question.facts.groups
+    larger = [group for group in groups if question.value(first, group=group) > question.value(second, group=group)]
+    return f"{len(larger)}곳"
+
+
+def _growth(question: _Question) -> str:
+    """중구의 사과 생산량은 2019년부터 2020년까지 몇 % 늘었습니까?"""
+    old, new = (question.value(year=year) for year in question.years)
+    return _percent(100 * (new - old) / old)
+
+
+def _share_of_subtotal(question: _Question) -> str:
+    """소계에서 사과가 차지하는 비율은 몇 %입니까? The subtotal leaves one row out."""
+    facts = question.facts
+    subtotal = sum(question.value(row) for row in facts.rows if row != facts.excluded)
+    return _percent(100 * question.value() / subtotal)
+
+
+def _total_with_excluded(question: _Question) -> str:
+    """소계에서 제외된 항목까지 더하면 얼마입니까?"""
+    return question.spoken(sum((question.value(row) for row in question.facts.rows), Decimal()))
+
+
+def _year_before(question: _Question) -> str:
+    """전년도 사과 생산량은 얼마입니까? It follows from the printed growth."""
+    growth = question.printed.growth[question.rows[0]]
+    return question.spoken((question.value() / (1 + growth / 100)).quantize(Decimal(1)))
+
+
+def _share_of_measure(question: _Question) -> str:
+    """사과 판매량은 생산량의 몇 %입니까?"""
+    first, second = question.facts.topic.measures
+    part, whole = (0, 1) if question.text.index(first.name) < question.text.index(second.name) else (1, 0)
+    return _percent(100 * _in_base_unit(question, part) / _in_base_unit(question, whole))
+
+
+def _rate(question: _Question) -> str:
+    """1가구당 인구는 몇 명입니까?"""
+    before = question.text.partition("당")[0]
+    per = 0 if question.facts.topic.measures[0].name.removesuffix(" 수") in before else 1
+    counted = 1 - per
+    ratio = _in_base_unit(question, counted) / _in_base_unit(question, per)
+    unit = base_unit(question.facts.topic.measures[counted].unit)
+    return f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{unit}"
+
+
+def _in_base_unit(question: _Question, index: int) -> Decimal:
+    """Return the value of a measure without its multiplier: 3천 명 → 3000."""
+    return question.value(index=index) * multiplier(question.facts.topic.measures[index].unit)
+
+
+def _sum(question: _Question) -> str:
+    """사과와 배를 합하면 얼마입니까?"""
+    return question.spoken(question.value(question.rows[0]) + question.value(question.rows[1]))
+
+
+def _difference(question: _Question) -> str:
+    """사과와 배는 얼마나 차이가 납니까? 중구와 동구의 사과는 얼마나 차이가 납니까?"""
+    if len(question.rows) == 2:
+        return question.spoken(abs(question.value(question.rows[0]) - question.value(question.rows[1])))
+    first, second = question.groups[0], question.groups[1]
+    return question.spoken(abs(question.value(group=first) - question.value(group=second)))
+
+
+def _looked_up(question: _Question) -> str:
+    """중구의 사과 생산량은 얼마입니까?"""
+    return question.spoken(question.value())
+
+
+# Words of a question, and its rule. The first that is found decides, so the order matters.
+_RULES: tuple[tuple[str, Callable[[_Question], str]], ...] = (
+    ("기한 내", lambda question: f"{punctual_share(question.facts)}%"),
+    ("무엇입니까|어디입니까", lambda question: _named(question.printed, question.text, question.group, question.year)),
+    ("해는 몇 년", _year_of_extreme),
+    ("모두 몇 곳", _count),
+    ("늘었습니까", _growth),
+    ("소계에서(?=.*비율)|비율(?=.*소계에서)", _share_of_subtotal),
+    ("소계에서 제외된", _total_with_excluded),
+    ("전년도", _year_before),
+    ("의 몇 %입니까", _share_of_measure),
+    (r"1\S+당", _rate),
+    ("합하면", _sum),
+    ("차이가", _difference),
+)
 
 
 def _named(printed: Printed, text: str, group: str, year: str) -> str:
