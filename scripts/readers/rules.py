@@ -106,7 +106,7 @@ def _year_of_extreme(question: _Question) -> str:
 
 def _count(question: _Question) -> str:
     """사과가 배보다 많은 구는 모두 몇 곳입니까?"""
-    first, second = question.rows[0], question.rows[1]
+    first, second = question.rows[:2]
     groups = question.facts.groups
     larger = [group for group in groups if question.value(first, group=group) > question.value(second, group=group)]
     return f"{len(larger)}곳"
@@ -167,7 +167,7 @@ def _difference(question: _Question) -> str:
     """사과와 배는 얼마나 차이가 납니까? 중구와 동구의 사과는 얼마나 차이가 납니까?"""
     if len(question.rows) == 2:
         return question.spoken(abs(question.value(question.rows[0]) - question.value(question.rows[1])))
-    first, second = question.groups[0], question.groups[1]
+    first, second = question.groups[:2]
     return question.spoken(abs(question.value(group=first) - question.value(group=second)))
 
 
