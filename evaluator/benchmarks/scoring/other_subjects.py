@@ -97,7 +97,7 @@ _TWO_PARTS = re.compile(r"(?<![\d.,])(\d{1,3})\s?[-–/]\s?(\d{1,3})(?![\d%])")
 _PART_OF_WHOLE = re.compile(r"(\d{1,3})분의\s?(\d{1,3})")  # 4분의 3
 _NUMBER_OF_TWO = re.compile(r"\W*(?:표|그림|부록|별표|사진)?\W*\d{1,3}\s?[-–/]\s?\d{1,3}\W*")
 _DENYING_PREFIX = re.compile(r"(?<![가-힣])([불미비무])([가-힣]{2})")  # 불만족, 미참여
-_DENIES = re.compile(r"않|못|없|아닌|아니")
+_DENIES = re.compile(r"않|못|없|아닌|아니|제외|이외|\s외")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")  # 인천이며
 
 
@@ -145,10 +145,13 @@ def _two_parts(text: str) -> set[tuple[str, str]]:
 
 
 def has_other_prefix(question: str, output: str) -> bool:
-    """Return whether an output denies a word of the question by a prefix, or the reverse: 불만족 for 만족, 만족 for 불만족."""
-    return _is_denied_by_prefix(question, output) or (
-        not _DENIES.search(output) and _is_denied_by_prefix(output, question)
-    )
+    """Return whether an output denies a word of the question by a prefix, or the reverse: 불만족 for 만족, 만족 for 불만족.
+
+    If one of them denies it in other words, they may mean the same: 주택이 없는 가구, 무주택 가구.
+    """
+    if _DENIES.search(question) or _DENIES.search(output):
+        return False
+    return _is_denied_by_prefix(question, output) or _is_denied_by_prefix(output, question)
 
 
 def _is_denied_by_prefix(text: str, other: str) -> bool:

@@ -108,7 +108,7 @@ _VALUE_LAST = re.compile(
     rf"(?: 으로 | 로 | 이며 | 이고 ),?\s (?:[가-힣]+[은는]\s)? {_VALUE} (?: 입니다 | 이다 | 임 )? [\s.!]*$", re.VERBOSE
 )
 _OF_THIS = re.compile(r"^(?:이|그|해당|본)\s[가-힣]+의\s")  # [이 회사의 ]대표이사는
-_MORE = re.compile(r"더\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은
+_MORE = re.compile(r"더\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은: group 1 is 높
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
@@ -245,13 +245,10 @@ def _ends_with_name(question: str, gold: str, line: str) -> bool:
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if most_or_least:  # 아파트가 가장 많습니다
         return most_or_least[1] in question
-    more = re.match(
-        rf"{re.escape(gold)}(?:의\s[가-힣 ]{{1,12}})?(?:이|가)\s(?:[^\s]+로\s)?더\s(많|높|크|큰|큽|적|낮|작|길|긴)",
-        sentence,
-    )
-    if more and (asked := _MORE.search(question)):  # 아파트가 더 많습니다
-        return more[1] == asked[1]
-    if _acts(question, gold, sentence):
+    has_more = re.match(rf"{re.escape(gold)}(?:의\s[가-힣 ]{{1,12}})?(?:이|가)\s(?:\S+로\s)?{_MORE.pattern}", sentence)
+    if has_more and (asked := _MORE.search(question)):  # 아파트가 더 많습니다
+        return has_more[1] == asked[1]
+    if _does_what_is_asked(question, gold, sentence):
         return True
     sentence = _OF_THIS.sub("", _VALUE_FIRST.sub("", _VALUE_LAST.sub("", _IS_IN.sub("", sentence))))
     given = _given_name(question, gold, sentence)
@@ -282,10 +279,10 @@ def _begins_with_end_of(gold: str, word: str) -> bool:
     return word in gold or (bool(gold.split()) and word.startswith(gold.split()[-1]))
 
 
-def _acts(question: str, gold: str, sentence: str) -> bool:
-    """Return whether a sentence says of a name what the question asks who or where: 개막식은 서울광장에서 열립니다.
+def _does_what_is_asked(question: str, gold: str, sentence: str) -> bool:
+    """Return whether a sentence has a name where the question asks who or where: 개막식은 서울광장에서 열립니다.
 
-    The words before the name, and the first letters of the verb behind it, must be the question's.
+    The words before the name, and the first letter of the verb behind it, must be the question's.
     """
     found = re.match(
         rf"((?:\S+\s)*?){re.escape(gold)}(?:에서|에|이|가)\s([가-힣])([가-힣]*)(?:니다|다|요|음|됨|함)[\s.!]*$",

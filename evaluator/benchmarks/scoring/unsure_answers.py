@@ -61,7 +61,8 @@ def is_unsure(question: str, gold: str, output: str) -> bool:
         return True
     mentions = scan(text) if len(text) < MAX_DENIAL_LENGTH else ()
     in_question = quantities(question)
-    if _DENIED_PREDICATE.search(text) and not _ASKS_FOR_DENIED.search(f"{question} {gold}") and len(mentions) == 1:
+    asks_for_denied = _ASKS_FOR_DENIED.search(f"{question} {gold}")
+    if len(mentions) == 1 and not asks_for_denied and _DENIED_PREDICATE.search(text):
         return True
     own = [mention for mention in mentions[:MAX_VALUES] if not is_among(mention.quantity, in_question)] or mentions
     if len(distinct([mention.quantity for mention in own])) != 1:
