@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # it draws figures with libraries that the board does not loa
 _AFTER_TOPIC = re.compile(r"(?<=[은는])\s")
 # The end of a Korean sentence that names something: 서울"입니다.", 서울"이다", 서울"임".
 _COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")
+# What a sentence says of a name that it begins with: 6월"에 더 많아요".
+_HAS_MOST = re.compile(r"(?:에서|에|이|가)\s(?:더|가장|제일)\s\S+$")
 # Asks for a name and no value, although the gold answer may have its value in brackets: 반도체(1,292억 달러).
 _ASKS_NAME = re.compile(r"^(?!.*(?:얼마|몇)).*(?:무엇|어디|누구|어느|어떤)")
 
@@ -112,13 +114,13 @@ class Quantity(Benchmark):
 def _name_beside_numbers_of_question(question: str, gold: str) -> str:
     """Return the name in a gold answer that has numbers, all of them the question's, else "".
 
-    For example, ("2019년에 가장 많은 곳은?", "2019년에는 서울입니다.") -> "서울".
+    For example, ("2019년에 가장 많은 곳은?", "2019년에는 서울입니다.") -> "서울", and "6월에 더 많아요." gives "6월".
     """
     numbers = set(quantities(gold).written)
     if not numbers or numbers - set(quantities(question).written):
         return ""
     after_topic = _AFTER_TOPIC.split(gold.strip())[-1]
-    return _COPULA.sub("", after_topic)
+    return _HAS_MOST.sub("", _COPULA.sub("", after_topic))
 
 
 def _name_before_bracket(gold: str) -> str:

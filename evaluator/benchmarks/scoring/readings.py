@@ -108,7 +108,8 @@ _VALUE_LAST = re.compile(
     rf"(?: 으로 | 로 | 이며 | 이고 ),?\s (?:[가-힣]+[은는]\s)? {_VALUE} (?: 입니다 | 이다 | 임 )? [\s.!]*$", re.VERBOSE
 )
 _OF_THIS = re.compile(r"^(?:이|그|해당|본)\s[가-힣]+의\s")  # [이 회사의 ]대표이사는
-_MORE = re.compile(r"더\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은: group 1 is 높
+_MORE = re.compile(r"(?:더|보다)\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은, 2020년보다 높은: group 1 is 높
+_THAN_FIRST = re.compile(r"^\S+?(?:\([^()]*\))?보다\s")  # [2020년(27만 명)보다 ]2019년이 더 많습니다
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
 MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
 _CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
@@ -245,7 +246,7 @@ def _ends_with_name(question: str, gold: str, line: str) -> bool:
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if most_or_least:  # 아파트가 가장 많습니다
         return most_or_least[1] in question
-    has_more = re.match(rf"{re.escape(gold)}(?:의\s[가-힣 ]{{1,12}})?(?:이|가)\s(?:\S+로\s)?{_MORE.pattern}", sentence)
+    has_more = _has_more(gold).match(_THAN_FIRST.sub("", sentence))
     if has_more and (asked := _MORE.search(question)):  # 아파트가 더 많습니다
         return has_more[1] == asked[1]
     if _does_what_is_asked(question, gold, sentence):
@@ -277,6 +278,18 @@ def _given_name(question: str, gold: str, sentence: str) -> str:
 def _begins_with_end_of(gold: str, word: str) -> bool:
     """Return whether a word is part of a name, or its last one with an ending: B사입니다 for B사."""
     return word in gold or (bool(gold.split()) and word.startswith(gold.split()[-1]))
+
+
+def _has_more(name: str) -> re.Pattern[str]:
+    """Return the pattern of a sentence that says that a name has more: 아파트가 더 많습니다. Group 1 is as in _MORE."""
+    return re.compile(
+        rf"""
+        {re.escape(name)} (?:\([^()]*\))? (?:의\s[가-힣\ ]{{1,12}})? (?:이|가|에|에서)\s
+        (?:\S+로\s)? (?:\S+?(?:\([^()]*\))?(?=보다\s) | \S+보다\s(?=더) )?     # 9만 명으로, 2020년보다
+        {_MORE.pattern}
+        """,
+        re.VERBOSE,
+    )
 
 
 def _does_what_is_asked(question: str, gold: str, sentence: str) -> bool:
