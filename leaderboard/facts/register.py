@@ -29,9 +29,10 @@ AGREEMENT = 1.0  # points: reporters whose scores of a model are at most this fa
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}(-[0-9]{2})?")  # 2026-01 or 2026-01-31
 _VALUE = re.compile(r"-?[0-9]{1,5}(\.[0-9]{1,6})?")  # 61.5 or -0.25
 _ADDRESS = re.compile(r"https://[^\s\"'<>]+")
-# Parts of a model's name, in lower case, that reporters add or leave out: the day of a version or the size in brackets, and
-# endings that mean the instruction-tuned model. " (25.07.16)", " (2024-05-13)", " (8b)", "-instruct", "-it".
-_IGNORED_IN_NAME = re.compile(r"\s*\(((20)?\d\d[.-]\d\d[.-]\d\d|\d+(\.\d+)?b)\)|[-\s](instruct|it)\b")
+# Parts of a model's name, in lower case, that reporters add or leave out: the day of a version in brackets, and words that
+# mean the instruction-tuned model. " (25.07.16)", " (2024-05-13)", "-instruct", "-it".
+_IGNORED_IN_NAME = re.compile(r"\s*\((20)?\d\d[.-]\d\d[.-]\d\d\)|[-\s](instruct|it)\b")
+_SIZE_IN_BRACKETS = re.compile(r"\s*\((\d+(?:\.\d+)?b)\)")  # " (8b)"
 
 
 @dataclass(frozen=True)
@@ -223,12 +224,32 @@ def numbers_of_model(model: str) -> list[Number]:
 def model_key(name: str) -> str:
     """Return a text that is the same for all spellings of a model's name.
 
-    It is the name without owner, case, punctuation and _IGNORED_IN_NAME: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)"
-    -> "minicpmo2.6".
+    It is the name without owner, case, punctuation and _IGNORED_IN_NAME. A size in brackets is left out if the register has
+    the name without one too, and with no other: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but
+    "InternVL2.5 (8B)" -> "internvl2.58b", because there is "InternVL2.5 (4B)".
     """
-    key = _IGNORED_IN_NAME.sub("", name.rpartition("/")[2].casefold())
+    key, size = _key_and_size(name)
+    known_sizes = _sizes_by_key().get(key, set())
+    return key if known_sizes == {"", size} else f"{key}{size}"
+
+
+@cache
+def _sizes_by_key() -> dict[str, set[str]]:
+    """Return the sizes in brackets of the models of the register by name, with "" for a name that is printed without one."""
+    sizes: dict[str, set[str]] = {}
+    for number in numbers():
+        key, size = _key_and_size(number.hub_id or number.model)
+        sizes.setdefault(key, set()).add(size)
+    return sizes
+
+
+def _key_and_size(name: str) -> tuple[str, str]:
+    """Return the key of a name without the size in its brackets, and that size: ("internvl2.5", "8b")."""
+    short_name = _IGNORED_IN_NAME.sub("", name.rpartition("/")[2].casefold())
+    size = _SIZE_IN_BRACKETS.search(short_name)
+    key = _SIZE_IN_BRACKETS.sub("", short_name)
     key = re.sub(r"(?<=\d)_(?=\d)", ".", key)  # 2_6 -> 2.6
-    return re.sub(r"[^\w.+]|_", "", key)
+    return re.sub(r"[^\w.+]|_", "", key), size[1] if size else ""
 
 
 def _entry(group: Sequence[Number]) -> Entry:

@@ -165,6 +165,8 @@ def test_model_is_found_by_repository_and_by_printed_name() -> None:
     for borrowed in ("mallory/GPT-4o", "mallory/EXAONE-4.5-33B", "mallory/VARCO-VISION-14B"):
         assert numbers_of_model(borrowed) == [], "anybody may give a repository that name"
     assert model_key("MiniCPM-o-2_6 (8B)") == model_key("openbmb/MiniCPM-o-2.6")
+    assert model_key("InternVL2.5 (4B)") != model_key("InternVL2.5 (8B)"), "two sizes are two models"
+    assert model_key("Qwen2.5-VL (7B)") == model_key("Qwen/Qwen2.5-VL-7B-Instruct")
     assert model_key("VARCO-VISION-2.0-14B (25.07.16)") == model_key("NCSOFT/VARCO-VISION-2.0-14B")
     assert model_key("Qwen/Qwen3-VL-8B-Thinking") != model_key("Qwen/Qwen3-VL-8B-Instruct")
 
