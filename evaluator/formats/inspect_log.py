@@ -9,7 +9,10 @@ from submissions.records.result import EvalResult
 
 
 def to_inspect(result: EvalResult) -> dict[str, Any]:
-    """Return a result as an Inspect log without samples. Scores are from 0 to 1, like Inspect's own metrics."""
+    """Return a result as an Inspect log without samples. Scores are from 0 to 1, like Inspect's own metrics.
+
+    A result without a date gets that of the export, because Inspect requires one.
+    """
     date = datetime.fromtimestamp(result.date or time.time(), UTC).isoformat()
     n = result.dataset.n or 0
     metrics = {
@@ -27,10 +30,16 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
         settings["max_tokens"] = result.generation.max_answer_tokens
     if result.generation and result.generation.decoding == "greedy":
         settings["temperature"] = 0.0
+    failure = "" if metrics else result.outcome  # such as out_of_memory
+    status = "error" if failure else "success"
+    completed = 0 if failure else n
+    error: dict[str, Any] = {}
+    if failure:
+        error["error"] = {"message": failure, "traceback": "", "traceback_ansi": ""}
     code = {"revision": {"type": "git", "origin": "", "commit": result.git_hash}} if result.git_hash else {}
     return {
         "version": 2,
-        "status": "success",
+        "status": status,
         "eval": {
             "eval_id": result.request_key,
             "run_id": result.request_key,
@@ -54,10 +63,11 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
         },
         "results": {
             "total_samples": n,
-            "completed_samples": n,
+            "completed_samples": completed,
             "scores": [{"name": result.benchmark, "scorer": result.benchmark, "params": {}, "metrics": metrics}],
         },
         "stats": {"started_at": date, "completed_at": date, "model_usage": _usage(result)},
+        **error,
     }
 
 

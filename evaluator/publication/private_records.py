@@ -48,10 +48,11 @@ def read_details(
         found: Details = []
         for item_id in ids:
             hidden_id = _hidden_id(item_id, secret)
-            if hidden_id in row_by_hidden_id or item_id not in optional:
-                found.append({**row_by_hidden_id[hidden_id], "id": item_id})
+            if item_id in optional and hidden_id not in row_by_hidden_id:
+                continue
+            found.append({**row_by_hidden_id[hidden_id], "id": item_id})  # KeyError if it is missing
         return found
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         log.info("%s has no details that can be read: %s", key, error)
         return None
 

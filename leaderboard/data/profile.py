@@ -6,7 +6,7 @@ rank of `models.py` the range of ranks that the intervals of the scores allow.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from leaderboard.data.models import ModelRow
 from leaderboard.data.standing import Standing
@@ -83,62 +83,71 @@ def _leads(standing: Standing) -> bool:
     return ranked.tie.first == 1 and ranked.tie.rows < standing.of
 
 
-@dataclass
-class _Group:
-    """The models of an overall ranking. All lists have one entry for each model."""
+@dataclass(frozen=True)
+class _Bounds:
+    """A model in an overall ranking, with its overall score, from 0 to 1, if it has its worst and its best ranks."""
 
-    names: list[str] = field(default_factory=list)
-    ranks: list[int] = field(default_factory=list)
-    lows: list[float] = field(default_factory=list)  # overall score from 0 to 1, if the model has its worst ranks
-    highs: list[float] = field(default_factory=list)  # the same with its best ranks
+    name: str
+    rank: int
+    low: float
+    high: float
 
 
 def overall_places(
-    models: Sequence[ModelRow],
-    shared: Mapping[ResultKind, Mapping[Inputs, Sequence[str]]],
-    counts: Mapping[tuple[str, ResultKind], int],
+    models: Sequence[ModelRow], shared: Mapping[ResultKind, Mapping[Inputs, Sequence[str]]]
 ) -> dict[str, dict[Inputs, OverallPlace]]:
     """Return the overall places of all models with an overall score, by model and group of benchmarks.
 
-    `shared` are the benchmarks that overall scores are averaged over, `counts` the numbers of ranked rows by benchmark and
-    kind. A model's best rank counts only models whose overall score is higher even if they have their worst ranks and this
-    model has its best ones; its worst rank the other way round.
+    `shared` are the benchmarks that overall scores are averaged over. A model's best rank counts as ahead of it only models
+    whose lowest overall score is above its highest. Its worst rank counts all whose highest is not below its lowest.
     """
-    groups: dict[tuple[ResultKind, Inputs], _Group] = {}
+    compared: dict[tuple[ResultKind, Inputs], list[ModelRow]] = {}
     for model in models:
         for inputs, overall in model.overall.items():
-            group = groups.setdefault((overall.kind, inputs), _Group())
-            down, up = _possible_change(model, shared[overall.kind][inputs], counts)
-            group.names.append(model.model)
-            group.ranks.append(overall.rank)
-            group.lows.append(overall.score / 100 - down)
-            group.highs.append(overall.score / 100 + up)
+            compared.setdefault((overall.kind, inputs), []).append(model)
     places: dict[str, dict[Inputs, OverallPlace]] = {}
-    for (kind, inputs), group in groups.items():
-        lows = sorted(group.lows)
-        highs = sorted(group.highs)
-        of = len(group.names)
-        for name, rank, low, high in zip(group.names, group.ranks, group.lows, group.highs, strict=True):
-            best = 1 + of - bisect_right(lows, high)
-            worst = of - bisect_left(highs, low)
-            place = OverallPlace(rank, min(best, rank), max(worst, rank), of, len(shared[kind][inputs]), inputs, kind)
-            places.setdefault(name, {})[inputs] = place
+    for (kind, inputs), group in compared.items():
+        benchmarks = shared[kind][inputs]
+        bounds = _bounds_of(group, inputs, benchmarks)
+        lows = sorted(one.low for one in bounds)
+        highs = sorted(one.high for one in bounds)
+        for own in bounds:
+            surely_ahead = len(lows) - bisect_right(lows, own.high)
+            surely_behind = bisect_left(highs, own.low)
+            places.setdefault(own.name, {})[inputs] = OverallPlace(
+                rank=own.rank,
+                best=min(1 + surely_ahead, own.rank),
+                worst=max(len(bounds) - surely_behind, own.rank),
+                of=len(bounds),
+                benchmarks=len(benchmarks),
+                inputs=inputs,
+                kind=kind,
+            )
     return places
 
 
-def _possible_change(
-    model: ModelRow, benchmarks: Sequence[str], counts: Mapping[tuple[str, ResultKind], int]
-) -> tuple[float, float]:
-    """Return by how much a model's overall score, from 0 to 1, is lower with its worst ranks and higher with its best ones.
+def _bounds_of(group: Sequence[ModelRow], inputs: Inputs, benchmarks: Sequence[str]) -> list[_Bounds]:
+    """Return the bounds of the overall scores of models that are compared with each other.
 
-    A place on a benchmark with n other ranked models is worth 1/n there: with 10 others, rank 3 and a worst rank of 5 lower
-    the share of models that it is ahead of by 0.2.
+    On each benchmark, a model is ahead of at most as many more models of the group as have a rank from its best one on, and
+    of as many fewer as have one up to its worst one. A place is worth 1/n among n other models: if 2 of 10 others are between
+    rank 3 and a worst rank of 5, the share of models that it is ahead of may be lower by 0.2.
     """
-    down = up = 0.0
+    down = dict.fromkeys((model.model for model in group), 0.0)
+    up = dict(down)
     for name in benchmarks:
-        cell = model.cells[name]
-        others = counts[name, cell.row.kind] - 1
-        if cell.rank and cell.best and cell.worst and others > 0:
-            down += (cell.worst - cell.rank) / others
-            up += (cell.rank - cell.best) / others
-    return down / len(benchmarks), up / len(benchmarks)
+        cells = {model.model: model.cells[name] for model in group}
+        ranks = sorted(cell.rank for cell in cells.values() if cell.rank)
+        others = len(group) - 1
+        for own_name, cell in cells.items():
+            if not (cell.rank and cell.best and cell.worst and others):
+                continue
+            down[own_name] += (bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)) / others
+            up[own_name] += (bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)) / others
+    bounds = []
+    for model in group:
+        overall = model.overall[inputs]
+        low = overall.score / 100 - down[model.model] / len(benchmarks)
+        high = overall.score / 100 + up[model.model] / len(benchmarks)
+        bounds.append(_Bounds(model.model, overall.rank, low, high))
+    return bounds

@@ -4,8 +4,8 @@ A benchmark's card declares which of its parts need a skill (`Card.skills`), and
 models by these scores (`?sort=tables`); `View` computes them once.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from statistics import fmean
 from typing import get_args
 
@@ -71,9 +71,9 @@ def _benchmarks_with(skill: Skill) -> list[str]:
 
 
 def _compared_kind(models: Sequence[ModelRow], names: Sequence[str]) -> ResultKind:
-    """Return the kind of results to compare on some benchmarks: measured ones, unless fewer than two models have any there."""
-    measured = (model for model in models if model.ranked_on("verified").intersection(names))
-    return "verified" if len(list(islice(measured, 2))) > 1 else "reported"
+    """Return the kind of results to compare: measured ones, unless none of some benchmarks has those of two models."""
+    measured = Counter(name for model in models for name in model.ranked_on("verified").intersection(names))
+    return "verified" if max(measured.values(), default=0) > 1 else "reported"
 
 
 def _part_scores(models: Sequence[ModelRow], table: Table, part: tuple[str, str] | None) -> dict[str, float]:

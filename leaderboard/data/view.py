@@ -155,10 +155,7 @@ class View:
     @cached_property
     def overall_places(self) -> dict[str, dict[Inputs, OverallPlace]]:
         """The overall ranks of models with their ranges, by model."""
-        ranked_rows: Counter[tuple[str, ResultKind]] = Counter()
-        for name, rows in self.boards.items():
-            ranked_rows.update((name, r.row.kind) for r in rows if r.rank)
-        return overall_places(self.models, self.shared_benchmarks, ranked_rows)
+        return overall_places(self.models, self.shared_benchmarks)
 
     def profile(self, name: str) -> Profile | None:
         """Return what the first screen of a model's page shows, or None if the model is not in the overview."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from leaderboard.data.exposure import day_in_quarter
 from leaderboard.data.ranking import RankedRow, is_outdated
+from leaderboard.facts.licences import commercial_use
 from leaderboard.views.texts import Language, text
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import PRECISIONS
@@ -80,6 +81,10 @@ def _out_of_memory(row: BoardRow, t: Translate) -> str | None:
     return "oom" if row.outcome == "out_of_memory" else None
 
 
+def _commercial(row: BoardRow, t: Translate) -> str | None:
+    return row.license if commercial_use(row.license) else None
+
+
 def _decoding(decoding: str) -> Callable[[BoardRow, Translate], str | None]:
     return lambda row, t: t(f"decoding_{decoding}") if row.decoding == decoding else None
 
@@ -99,11 +104,12 @@ MARKS = (
     Mark("decoding_repository", "decoding_repository_hint", _decoding("repository")),
     Mark("decoding_provider", "decoding_provider_hint", _decoding("provider")),
 )
-# Labels that tables show in other cells than that of the name. They are explained in the same list.
+# Labels that tables show in other cells than that of the name. They are explained in the same list, if a row has them; their
+# own texts are not used.
 PLACED_ELSEWHERE = (
     Mark("sample_run", "sample_hint", _sample),
     Mark("out_of_memory", "out_of_memory_hint", _out_of_memory),
-    Mark("commercial", "commercial_hint", lambda row, t: row.license),
+    Mark("commercial", "commercial_hint", _commercial),
 )
 
 

@@ -258,11 +258,11 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @field_validator("hub_token", "data_token")
     @classmethod
     def _check_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """Remove a line break at the end, and reject one inside: libraries quote such a header in their errors."""
+        """Remove a line break at the end. Reject other characters that no token has: libraries would quote it in errors."""
         if value is None:
             return None
         token = value.get_secret_value().strip()
-        if not token.isprintable():
+        if token and not is_token(token):
             raise ValueError("has characters that no token has")
         return SecretStr(token)
 
@@ -280,7 +280,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
         token = _first_line(value) if value else None
         if value and not token:
             raise ValueError(f"{value} cannot be read, or its first line is empty")
-        if token and not token.isprintable():
+        if token and not is_token(token):
             raise ValueError(f"the first line of {value} has characters that no token has")
         return value
 

@@ -112,7 +112,7 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
     together_by_hand = [name for name in TOGETHER if name in by_hand]
     for name, content in files.items():
         path = folder / name
-        present = path.read_text(encoding="utf-8") if path.exists() else None
+        present = _text_of(path) if path.exists() else None
         causes = [name] if name in by_hand else []  # the files that were changed by hand, for which this one is kept
         if not causes and name in TOGETHER:
             causes = together_by_hand
@@ -138,7 +138,7 @@ def _is_changed_by_hand(path: Path, content: str, written_hash: str | None) -> b
         raise SettingsError(f"{path} is a folder, but a file of this name is needed")
     if not path.exists():
         return False
-    present = path.read_text(encoding="utf-8")
+    present = _text_of(path)
     return present != content and _digest(present) != written_hash
 
 
@@ -225,7 +225,7 @@ def _project(folder: Path) -> str:
     already keeps the name in it, even after it was moved.
     """
     with suppress(OSError):
-        if used := re.search(r"^name: (\S+)$", (folder / "compose.yaml").read_text(encoding="utf-8"), re.MULTILINE):
+        if used := re.search(r"^name: (\S+)$", _text_of(folder / "compose.yaml"), re.MULTILINE):
             return used[1]
     name = re.sub("[^a-z0-9_-]", "", folder.name.lower()).lstrip("_-")  # the characters that Compose allows
     return f"{name or 'hannun'}-{_digest(str(folder))[:6]}"
@@ -288,12 +288,12 @@ def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
 
     Ports below 1024 are such: Docker, which runs as root, may use them.
     """
-    with suppress(PermissionError), socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((address, port))
-        except OSError as error:
-            return error.errno == errno.EADDRINUSE
+    except OSError as error:  # also if the kernel has no IPv6
+        return error.errno == errno.EADDRINUSE
     return False
 
 
@@ -341,6 +341,11 @@ def _written_hashes(folder: Path) -> dict[str, str]:
     return _read_json(folder / HASHES_FILE)
 
 
+def _text_of(path: Path) -> str:
+    """Return the content of a file that the operator may have changed, with any encoding."""
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file, or an empty dict if there is none."""
     try:
@@ -352,7 +357,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _digest(content: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
-    return hashlib.sha256(content.encode()).hexdigest()
+    return hashlib.sha256(content.encode(errors="surrogateescape")).hexdigest()
 
 
 def _make_folder(path: Path) -> None:

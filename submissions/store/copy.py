@@ -7,7 +7,6 @@ copied from one fsspec address to another.
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -15,7 +14,7 @@ from tqdm import tqdm
 from submissions.config.addresses import DATASETS
 from submissions.config.settings import Settings
 from submissions.store.base import Changes, Snapshot, Store, transact, unchanged
-from submissions.store.open import is_remote, local_path, open_files, open_store
+from submissions.store.open import is_remote, local_path, open_files, open_store, overlap
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 
@@ -40,16 +39,10 @@ def copy_store(source: str, target: str, settings: Settings) -> int:
 def check_places(sources: Iterable[str], targets: Iterable[str]) -> None:
     """Raise StoreError if a source does not exist, or if one of a source and a target is inside the other."""
     for source, target in product(sources, targets):
-        here = _local_folder(source)
-        there = _local_folder(target)
-        if here and not here.exists():
+        if not is_remote(source) and not local_path(source).exists():
             raise StoreError(f"{source} does not exist")
-        if here and there and (here.is_relative_to(there) or there.is_relative_to(here)):
+        if overlap(source, target):
             raise StoreError(f"one of {source} and {target} is inside the other: name another place")
-
-
-def _local_folder(url: str) -> Path | None:
-    return None if is_remote(url) else local_path(url).resolve()
 
 
 def _is_git(url: str) -> bool:
@@ -67,20 +60,26 @@ def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
     if others := sorted(existing.difference(paths)):
         raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")
     for path in sorted(existing):
-        if private.read(path) != files.read(path):
+        try:
+            content = files.read(path)
+        except KeyError:  # the file was deleted meanwhile, so the copy must not have it either
+            private.delete(path)
+            continue
+        if private.read(path) != content:
             raise StoreError(f"{target}: {path} {OTHER_CONTENT}")
     copied = 0
     for path in _with_progress(paths):
         try:
             content = files.read(path)
-        except KeyError:  # the file was deleted meanwhile
+        except KeyError:
+            private.delete(path)
             continue
         copied += 1
         if path not in existing:
             private.write(path, content)
         if private.read(path) != content:
             raise StoreError(
-                f"{target}: {path} differs from the source; stop the board and the workers, then run migrate again"
+                f"{target}: {path} differs from the source; stop the board and the workers, then run the command again"
             )
     return copied
 
@@ -102,7 +101,7 @@ def _copy_git(store: Store, target: str, settings: Settings) -> int:
     after = copy.snapshot()
     for path in paths:
         if not unchanged(after, path, store.read(path, snapshot.head)):
-            raise StoreError(f"{target}: {path} differs from the source; run migrate again")
+            raise StoreError(f"{target}: {path} differs from the source; run the command again")
     return len(paths)
 
 

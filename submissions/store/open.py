@@ -137,7 +137,9 @@ def absolute(url: str) -> str:
 def overlap(first: str, second: str) -> bool:
     """Return whether two stores are in the same place, or one lies in the folder of the other."""
     if is_remote(first) or is_remote(second):
-        return first == second
+        one_place = f"{first.rstrip('/')}/".lower()
+        other_place = f"{second.rstrip('/')}/".lower()
+        return one_place.startswith(other_place) or other_place.startswith(one_place)
     one = local_path(first).resolve()
     other = local_path(second).resolve()
     return one.is_relative_to(other) or other.is_relative_to(one)

@@ -38,6 +38,8 @@ def test_search_filters_and_sort_in_the_browser(edition: str, page: Page) -> Non
     page.goto(f"{edition}/en/index.html")
     page.get_by_role("link", name="InfoChartQA").first.click()
     rows = page.locator(ROWS)
+    expect(page).to_have_url(f"{edition}/en/infochartqa.html")
+    expect(rows.first).to_be_visible()
     all_rows = rows.count()
     page.get_by_text("Filters", exact=True).click()
     page.get_by_label("open", exact=True).check()

@@ -22,6 +22,16 @@ def published() -> list[EvalResult]:
     return [EvalResult.model_validate_json(path.read_bytes()) for path in sorted(PUBLISHED.glob("*/*.json"))]
 
 
+def test_inspect_log_of_result_without_scores_is_an_error() -> None:
+    complete = next(result for result in published() if result.outcome == "scored")
+    scores = dict.fromkeys(complete.results[complete.benchmark])
+    result = complete.evolve(outcome="out_of_memory", results={complete.benchmark: scores})
+    log = to_inspect(result)
+    assert (log["status"], log["results"]["completed_samples"]) == ("error", 0)
+    assert log["error"]["message"] == "out_of_memory"
+    assert to_inspect(complete)["status"] == "success"
+
+
 def test_formats_are_valid_for_published_results() -> None:
     results = published()
     assert len(results) > 100

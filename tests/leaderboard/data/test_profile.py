@@ -51,6 +51,22 @@ def test_overall_rank_has_a_range_that_closeness_widens(board: LiveBoard) -> Non
     assert ranges["b"] == (2, 2, 3, 4) and ranges["c"][1:] == (2, 3, 4)
 
 
+def test_models_on_one_benchmark_only_do_not_narrow_the_range(store: Store, make_request: Make) -> None:
+    """Twenty others on each benchmark must not make a place among three compared models worth less."""
+    results = [
+        evaluated(make_request(model_id=model, benchmark=name), score)
+        for model, score in {"o/x": 60.0, "o/y": 59.5, "o/z": 5.0}.items()
+        for name in SHARED
+    ]
+    for number in range(20 * len(SHARED)):
+        name = SHARED[number % len(SHARED)]
+        results.append(evaluated(make_request(model_id=f"o/w{number}", benchmark=name), 1.0 + number / 100))
+    store.commit({r.path: r.to_bytes() for r in results}, store.head(), "results")
+    board = LiveBoard(store)
+    places = [profile_of(board, f"o/{model}").overall for model in "xyz"]
+    assert [(one.best, one.worst) for one in places if one] == [(1, 2), (1, 2), (3, 3)]
+
+
 @pytest.mark.parametrize(
     ("model", "language", "words"),
     [

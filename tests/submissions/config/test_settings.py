@@ -4,6 +4,7 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.config.settings import Settings, load_settings
+from submissions.store.open import overlap
 from submissions.texts.errors import SettingsError
 
 
@@ -19,6 +20,8 @@ from submissions.texts.errors import SettingsError
         ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
         ("HANNUN_PORT", "0", "HANNUN_PORT"),
         ("HANNUN_FRESH_SEED", "2026-q4", "HANNUN_FRESH_SEED: a seed has at least 32 characters, this one has 7"),
+        ("HANNUN_DATA_TOKEN", "hf_토큰", "HANNUN_DATA_TOKEN: has characters that no token has"),
+        ("HANNUN_HUB_TOKEN", "hf_a b", "HANNUN_HUB_TOKEN: has characters that no token has"),
         ("HANNUN_HUB_TOKEN_FILE", "/nowhere/token", "HANNUN_HUB_TOKEN_FILE: /nowhere/token cannot be read"),
         (
             "HANNUN_PRIVATE_STORE",
@@ -51,3 +54,19 @@ def test_load_settings_warns_once_of_misspelt_variable(
     load_settings()
     load_settings()
     assert caplog.messages == ["unknown setting HANNUN_PRIVAT_STORE; did you mean HANNUN_PRIVATE_STORE?"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "overlapping"),
+    [
+        ("hf://buckets/org/p", "hf://buckets/org/p/copy", True),
+        ("hf://buckets/Org/p/", "hf://buckets/org/p", True),
+        ("hf://buckets/org/p", "hf://buckets/org/p2", False),
+        ("s3://bucket/a/b", "s3://bucket/a", True),
+        ("/data/store.git", "/data", True),
+        ("/data/store.git", "/data/store", False),
+        ("/data", "hf://buckets/org/p", False),
+    ],
+)
+def test_stores_overlap_if_one_lies_in_the_other(first: str, second: str, overlapping: bool) -> None:
+    assert overlap(first, second) is overlapping and overlap(second, first) is overlapping
