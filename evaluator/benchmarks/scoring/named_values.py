@@ -6,11 +6,12 @@ value alone.
 
 import re
 
-from evaluator.benchmarks.scoring.names import ROLE, places_in
+from evaluator.benchmarks.scoring.names import ROLE, ROLE_WORDS, places_in
 from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.quantities import quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any
 from evaluator.benchmarks.scoring.sentence_values import RANGE_AFTER
+from evaluator.benchmarks.scoring.units import BOUND
 
 MAX_NAME_WORDS = 3  # of the name beside the value of a gold answer
 LATIN_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")  # ends at a line or a Latin mark, not at 。
@@ -29,13 +30,17 @@ _ASKS_WHICH_AND_VALUE = re.compile(
     """,
     re.VERBOSE,
 )
-_ASKS_TO_CHOOSE = re.compile(r"[과와]\s.*\s중\s")  # 부가가치세와 소득세 중
+_ASKS_TO_CHOOSE = re.compile(r"[과와]\s.*\s(?:중|가운데)(?:에서|에)?\s")  # 부가가치세와 소득세 중, 소득세 중에서
 _NAME_UNITS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단계"}  # of quantities that are names: 2021년, 60대
 # Between the words of a name, which differ between texts: 농림·어업, 농림 및 어업.
 _SEPARATOR = re.compile(r"[\s·,&]|및")
 _ANY_SEPARATORS = rf"(?:{_SEPARATOR.pattern})*"
-_NAME_ENDING = re.compile(r"(?:이며|이고|(?<=[가-힣]{2})으?로)$")  # 인천이며 [24.5%], 인천으로 [24.5%], but not of 종로
-_IS_PHRASE = re.compile(r"(?:은|는|이|가|총|약|의)$")  # of "인천은 24.5%", which has no name before its value
+_NAME_ENDING = re.compile(
+    r"(?:이며|이고|(?<=[가-힣]{2})으?로)$"
+)  # of 인천이며 [24.5%], 인천으로 [24.5%]; not the 로 of 종로
+# Ends the words before the value of a gold answer that is a sentence: 인천은 [24.5%]. Not the 이 of 종이.
+_IS_PHRASE = re.compile(r"(?:(?<=[가-힣]{2})(?:은|는|이|가|의)|총|약)$")
+_DECADE = re.compile(r"([1-9])0(?:대|\s?[~∼–-]\s?\1?9세)")  # 60대, 60~69세
 
 
 def gives_name(name: str, value: str, output: str) -> bool:
@@ -50,33 +55,39 @@ def gives_name(name: str, value: str, output: str) -> bool:
 
 
 def names_in(name: str, output: str) -> bool:
-    """Return whether an output has a name, or the place that it is the name of in another form.
+    """Return whether an output has a name, or another form of the same place: 충청남도 for 충남.
 
     A decade of age may be given as a range: 60~69세 for 60대. Places are compared before letters, because 충남 does not have
     the letters of 충청남도. Words may have other separators: 농림 및 어업 for 농림·어업.
     """
-    if decade := re.fullmatch(r"(\d)0대", name):
-        forms = f"{name}|{decade[1]}0~{decade[1]}9세"
+    if decade := _DECADE.fullmatch(name):
         with_tildes = re.sub(r"\s?[∼–-]\s?", "~", output)
-        return re.search(rf"(?<!\d)(?:{forms})", with_tildes) is not None
+        return re.search(rf"(?<!\d){decade[1]}0(?:대|~{decade[1]}?9세)", with_tildes) is not None
     places = places_in(name)
     if places and places <= places_in(output):
         return True
     words = [re.escape(word) for word in _SEPARATOR.split(name) if word]
-    return re.search(rf"(?<![가-힣A-Za-z\d]){_ANY_SEPARATORS.join(words)}", output) is not None
+    pattern = (
+        rf"(?<![가-힣A-Za-z\d]) {_ANY_SEPARATORS.join(words)} (?:\s?{ROLE_WORDS})? {BOUND}"  # 대학, but not 대학원
+    )
+    return re.search(pattern, output, re.VERBOSE) is not None
 
 
 def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     """Return the name and the value of a gold answer to a question that asks for both: 인천 24.5% → ("인천", "24.5%").
 
-    The name may have numbers: 20~29세 369천 명. It is "" if there is none.
+    The name is "" if there is none. The words before the value are no name if
+    - they have a number that counts something: 3개 지역 24.5%; but a number may be part of a name: 20~29세 369천 명,
+    - the question has them already, so that it asks for the value only; but it may ask to choose between two,
+    - they are more than MAX_NAME_WORDS, or a sentence begins with them: 인천은 24.5%입니다.
     """
     text = plain(gold)
     mentions = scan(text)
     if not mentions or not _ASKS_WHICH_AND_VALUE.search(question):
         return "", gold
     *in_name, last = mentions
-    name = _without_role(question, _NAME_ENDING.sub("", text[: last.start].strip(" ,:(")))
+    words_before = text[: last.start].strip(" ,:(")
+    name = _without_role(question, _NAME_ENDING.sub("", words_before))
     are_labels = all(
         mention.quantity.unit in _NAME_UNITS or RANGE_AFTER.match(text, mention.end) for mention in in_name
     )

@@ -98,7 +98,7 @@ _PART_OF_WHOLE = re.compile(r"(\d{1,3})분의\s?(\d{1,3})")  # 4분의 3
 _NUMBER_OF_TWO = re.compile(r"\W*(?:표|그림|부록|별표|사진)?\W*\d{1,3}\s?[-–/]\s?\d{1,3}\W*")
 _DENYING_PREFIX = re.compile(r"(?<![가-힣])([불미비무])([가-힣]{2})")  # 불만족, 미참여
 _DENIES = re.compile(r"않|못|없|아닌|아니|제외|이외|\s외")
-_NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")  # 인천이며
+_NAME_ENDING = re.compile(r"(?:이며|이고|으로|(?<=[가-힣]{2})(?:로|은|는|이|가|의|과|와))$")  # 인천이며, but not 종이
 
 
 def names_subject(question: str, gold: str, output: str) -> bool:

@@ -1255,3 +1255,32 @@ def test_swapped_share_reads_labels_behind_values(gold: str, output: str, share:
 )
 def test_strict_match_reads_whole_words(question: str, gold: str, output: str, right: bool) -> None:
     assert strict_match(question, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        ("가장 많이 배출된 폐기물은 무엇이며 비율은 얼마인가요?", "종이 24.5%", "플라스틱이며 24.5%입니다.", False),
+        ("가장 많이 배출된 폐기물은 무엇이며 비율은 얼마인가요?", "종이 24.5%", "종이이며 24.5%입니다.", True),
+        ("가장 많이 배출된 폐기물은 무엇이며 비율은 얼마인가요?", "종이 24.5%", "종이가 24.5%로 가장 많습니다.", True),
+        (
+            "부가가치세와 소득세 중에서 더 많은 것은 무엇이며 얼마인가요?",
+            "소득세 120조 원",
+            "부가가치세 120조 원",
+            False,
+        ),
+        (
+            "부가가치세와 소득세 중에서 더 많은 것은 무엇이며 얼마인가요?",
+            "소득세 120조 원",
+            "소득세가 120조 원으로 더 많습니다.",
+            True,
+        ),
+        ("실업자가 가장 많은 연령대와 그 수는?", "20~29세 369천 명", "20-29세, 369천 명입니다.", True),
+        ("실업자가 가장 많은 연령대와 그 수는?", "20~29세 369천 명", "20대가 369천 명으로 가장 많습니다.", True),
+        ("실업자가 가장 많은 연령대와 그 수는?", "20~29세 369천 명", "30대가 369천 명으로 가장 많습니다.", False),
+        ("비율이 가장 높은 학교급과 그 비율은?", "대학 24.5%", "대학원이 24.5%로 가장 높습니다.", False),
+        ("비율이 가장 높은 학교급과 그 비율은?", "대학 24.5%", "대학이 24.5%로 가장 높습니다.", True),
+    ],
+)
+def test_strict_match_requires_whole_names(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right
