@@ -298,10 +298,10 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @model_validator(mode="after")
     def _check_stores_differ(self) -> Self:
         """Reject one store for two purposes: the private store holds answers by item, which would leak the test sets."""
-        if _is_same_store(self.store, self.private_store):
+        if _overlap(self.store, self.private_store):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
         other_stores = (self.store, self.private_store)
-        if self.private_queue and any(_is_same_store(self.private_queue, url) for url in other_stores):
+        if self.private_queue and any(_overlap(self.private_queue, url) for url in other_stores):
             raise ValueError("HANNUN_PRIVATE_QUEUE must be a store of its own")
         stores = {
             "HANNUN_STORE": self.store,
@@ -316,7 +316,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     def with_store(self, store: str | None) -> Self:
         """Return settings with another public store. Raises SettingsError if `store` is the private store."""
         for private in (self.private_store, self.private_queue):
-            if store and private and _is_same_store(store, private):
+            if store and private and _overlap(store, private):
                 raise SettingsError(f"{store} is private: it holds answers and names; name another store")
         return self.model_copy(update={"store": store}) if store else self
 
@@ -389,9 +389,11 @@ def _first_line(file: Path) -> str | None:
         return None
 
 
-def _is_same_store(url: str, other: str) -> bool:
-    """Return whether two addresses name the same store, even if they are written differently."""
-    return _normalised(url) == _normalised(other)
+def _overlap(url: str, other: str) -> bool:
+    """Return whether two addresses, however they are written, name the same store, or one lies in the other."""
+    one_place = f"{_normalised(url)}/"
+    other_place = f"{_normalised(other)}/"
+    return one_place.startswith(other_place) or other_place.startswith(one_place)
 
 
 def _normalised(url: str) -> str:

@@ -40,7 +40,7 @@ CPU_TORCH = "torch==2.13.0+cpu"
 COPIED = ("seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
 RENDERED = ("compose.yaml", "hannun.env", "prometheus.yml", "hannun.service", "hannun-backup.service")
 TOGETHER = ("compose.yaml", "nginx.conf")  # name the same ports, so one is not updated without the other
-HASHES_FILE = ".written.json"  # the SHA-256 of each file as it was written last, by name
+HASHES_FILE = ".written.json"  # the SHA-256 of each file as it was written last, and of each proposal NAME.new, by name
 OPTIONS_FILE = ".options.json"  # the options of `hannun init`, by field of Machine
 REMEMBERED_OPTIONS = ("port", "board_port", "host", "gpu", "space", "static")
 FOLDERS = ("backups", "certificates")
@@ -108,7 +108,7 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
     in TOGETHER are only updated if none of them was changed by hand.
     """
     hashes = _written_hashes(folder)
-    by_hand = [name for name, content in files.items() if _is_changed_by_hand(folder / name, content, hashes.get(name))]
+    by_hand = [name for name, content in files.items() if _is_changed_by_hand(folder / name, content, hashes)]
     together_by_hand = [name for name in TOGETHER if name in by_hand]
     for name, content in files.items():
         path = folder / name
@@ -122,15 +122,15 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
             plan.steps.append(Step(f"write {path}", partial(_write, path, content)))
         elif not causes:
             plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif hashes.get(name) == _digest(content):  # an earlier run has written this content as a proposal
+        elif _digest(content) in _own_hashes(path, hashes):  # nothing is new since it was written or proposed
             plan.kept.append(f"{path}, as it was changed by hand")
         else:
             why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
             plan.steps.append(Step(f"write {_proposal(path)}: {why}", partial(_write_proposal, path, content)))
 
 
-def _is_changed_by_hand(path: Path, content: str, written_hash: str | None) -> bool:
-    """Return whether a file has neither its new content nor the one that was written last, whose hash is `written_hash`.
+def _is_changed_by_hand(path: Path, content: str, hashes: Mapping[str, str]) -> bool:
+    """Return whether a file has neither its new content, nor what was written or proposed last.
 
     Raises SettingsError for a folder.
     """
@@ -139,7 +139,12 @@ def _is_changed_by_hand(path: Path, content: str, written_hash: str | None) -> b
     if not path.exists():
         return False
     present = _text_of(path)
-    return present != content and _digest(present) != written_hash
+    return present != content and _digest(present) not in _own_hashes(path, hashes)
+
+
+def _own_hashes(path: Path, hashes: Mapping[str, str]) -> set[str | None]:
+    """Return the hashes of what was written to a file last, and of what was proposed for it last."""
+    return {hashes.get(path.name), hashes.get(_proposal(path).name)}
 
 
 def remembered_options(folder: Path) -> dict[str, Any]:
@@ -314,12 +319,9 @@ def _proposal(path: Path) -> Path:
 
 
 def _write_proposal(path: Path, content: str) -> None:
-    """Write what a file that was changed by hand would contain beside it.
-
-    Its hash is remembered as that of the file itself, so that the same content is proposed only once.
-    """
+    """Write what a file that was changed by hand would contain beside it, and remember it, to propose it only once."""
     _replace_file(_proposal(path), content)
-    _remember_hash(path, content)
+    _remember_hash(_proposal(path), content)
 
 
 def _replace_file(path: Path, content: str) -> None:
@@ -337,7 +339,7 @@ def _replace_file(path: Path, content: str) -> None:
 
 
 def _written_hashes(folder: Path) -> dict[str, str]:
-    """Return the hash of each file as it was written last. A file with another content was changed by hand."""
+    """Return the hash of each file and proposal as it was written last, by name."""
     return _read_json(folder / HASHES_FILE)
 
 

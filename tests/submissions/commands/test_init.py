@@ -237,6 +237,18 @@ def test_what_is_new_is_written_beside_files_changed_by_hand(init: Run, tmp_path
     assert "by hand" not in later.stdout and "8092" in (folder / name).read_text()
 
 
+def test_one_taken_over_file_lets_the_other_be_updated(init: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    init("--machine", "board", "--no-docker", "--yes")
+    compose = folder / "compose.yaml"
+    compose.write_bytes(compose.read_bytes() + "# 내 것\n".encode("euc-kr"))
+    init("--machine", "board", "--no-docker", "--board-port", "8091", "--yes")
+    (folder / "compose.yaml.new").rename(compose)
+    done = init("--machine", "board", "--no-docker", "--yes")
+    assert "by hand" not in done.stdout, "nobody has changed nginx.conf"
+    assert "127.0.0.1:8091" in (folder / "nginx.conf").read_text()
+
+
 def test_new_host_has_its_own_port(init: Run, tmp_path: Path) -> None:
     def listens_at(address: str) -> bool:
         return f"listen {address};" in (tmp_path / "board/nginx.conf").read_text()
