@@ -84,7 +84,7 @@ def _limit(asks: str, before: str, after: str) -> _Limit:
 
 
 _ASKED_VALUE = r"(?: 몇 | 얼마 | 며칠 | 언제 ) \s? [가-힣A-Za-z㎡%]{0,6} \s?"  # 몇 명, 얼마
-_NEVER = r"(?!)"
+_NEVER = r"(?!)"  # matches nothing
 _LIMITS = (
     _limit(
         rf"최[대고장] | 상한 | 한도 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 ) | \b(?: maximum | at\ most | up\ to )\b",  # 몇 명까지
