@@ -26,7 +26,6 @@ from submissions.store.open import (
     local_path,
     open_private_store,
     open_store,
-    overlap,
 )
 from submissions.texts.errors import SettingsError, StoreError
 
@@ -78,11 +77,8 @@ def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
 
 
 def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
-    """Check that the private store is not part of the public one, write a file, read it and delete it."""
+    """Write a file to the private store, read it and delete it."""
     url = settings.private_store
-    if overlap(settings.store, url):
-        remedy = "give each a folder of its own: who shares or copies the public one would take the answers along"
-        yield fault("private store", f"{url} and {settings.store} lie one inside the other", remedy)
     if not is_remote(url) and not local_path(url).exists():
         yield from _missing_folder("private store", url, "it is created at the first start")
         return

@@ -29,6 +29,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from submissions.config.addresses import overlap
 from submissions.config.api_options import API_KEY
 from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
@@ -298,10 +299,13 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @model_validator(mode="after")
     def _check_stores_differ(self) -> Self:
         """Reject one store for two purposes: the private store holds answers by item, which would leak the test sets."""
-        if _overlap(self.store, self.private_store):
-            raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
+        if overlap(self.store, self.private_store):
+            raise ValueError(
+                "HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores, which do not lie one inside the other: the private "
+                "one holds answers"
+            )
         other_stores = (self.store, self.private_store)
-        if self.private_queue and any(_overlap(self.private_queue, url) for url in other_stores):
+        if self.private_queue and any(overlap(self.private_queue, url) for url in other_stores):
             raise ValueError("HANNUN_PRIVATE_QUEUE must be a store of its own")
         stores = {
             "HANNUN_STORE": self.store,
@@ -316,7 +320,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     def with_store(self, store: str | None) -> Self:
         """Return settings with another public store. Raises SettingsError if `store` is the private store."""
         for private in (self.private_store, self.private_queue):
-            if store and private and _overlap(store, private):
+            if store and private and overlap(store, private):
                 raise SettingsError(f"{store} is private: it holds answers and names; name another store")
         return self.model_copy(update={"store": store}) if store else self
 
@@ -387,20 +391,6 @@ def _first_line(file: Path) -> str | None:
         return file.read_text(encoding="utf-8").partition("\n")[0].strip() or None
     except OSError:
         return None
-
-
-def _overlap(url: str, other: str) -> bool:
-    """Return whether two addresses, however they are written, name the same store, or one lies in the other."""
-    one_place = f"{_normalised(url)}/"
-    other_place = f"{_normalised(other)}/"
-    return one_place.startswith(other_place) or other_place.startswith(one_place)
-
-
-def _normalised(url: str) -> str:
-    """Return the one spelling of a store's address: `file:///data/../data/store.git` -> `/data/store.git`."""
-    if url.startswith("hf:"):
-        return url.rstrip("/").lower()  # names on the Hub are case-insensitive
-    return str(Path(url.removeprefix("file://")).resolve())
 
 
 def load_settings(benchmarks: Collection[str] | None = None) -> Settings:

@@ -6,7 +6,7 @@ from pathlib import Path
 from httpx2 import HTTPError
 from huggingface_hub.errors import HfHubHTTPError
 
-from submissions.config.addresses import BUCKETS, DATASETS, bucket_of
+from submissions.config.addresses import BUCKETS, DATASETS, bucket_of, overlap
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.records.hub_names import is_hub_id
@@ -132,17 +132,6 @@ def is_remote(url: str) -> bool:
 def absolute(url: str) -> str:
     """Return the address with an absolute path, for a process with another working directory."""
     return url if is_remote(url) else str(local_path(url).resolve())
-
-
-def overlap(first: str, second: str) -> bool:
-    """Return whether two stores are in the same place, or one lies in the folder of the other."""
-    if is_remote(first) or is_remote(second):
-        one_place = f"{first.rstrip('/')}/".lower()
-        other_place = f"{second.rstrip('/')}/".lower()
-        return one_place.startswith(other_place) or other_place.startswith(one_place)
-    one = local_path(first).resolve()
-    other = local_path(second).resolve()
-    return one.is_relative_to(other) or other.is_relative_to(one)
 
 
 def local_path(url: str) -> Path:

@@ -94,7 +94,8 @@ class Quantity(Benchmark):
             return matches_name(item.question, name, text)
         if strict_match(item.question, item.answer, text):
             name = _name_before_bracket(item.answer)
-            return not _ASKS_NAME.search(item.question) or folded(name) in folded(text)
+            if not _ASKS_NAME.search(item.question) or folded(name) in folded(text):
+                return True
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
         if name := _name_before_bracket(item.answer):

@@ -87,7 +87,7 @@ _ASKED_VALUE = r"(?: 몇 | 얼마 | 며칠 | 언제 ) \s? [가-힣A-Za-z㎡%]{0,
 _NEVER = r"(?!)"  # matches nothing
 _LIMITS = (
     _limit(
-        rf"최[대고장] | 상한 | 한도 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 ) | \b(?: maximum | at\ most | up\ to )\b",  # 몇 명까지
+        rf"최[대고장] | 상한 | 한도 | 정원 | 수용 | 기준치 | 허용 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 ) | \b(?: maximum | at\ most | up\ to )\b",  # 몇 명까지
         r"최[대고장](?:한|로)? | 많아야 | ≤ | at\ most | up\ to",  # 최대 [300명]
         r"이하 | or\ (?:less|fewer|below)",  # [300명] 이하
     ),

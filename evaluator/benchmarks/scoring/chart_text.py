@@ -85,7 +85,7 @@ _OPPOSITES = tuple(
 _MOST = (
     r"(?:largest|highest|biggest|greatest|longest|tallest|most\s(?:common|popular|frequent|expensive|visited|populous))"
 )
-_LEAST = r"(?:smallest|lowest|shortest|fewest|least|most\s(?:rare|uncommon))"
+_LEAST = r"(?:smallest|lowest|shortest|fewest|(?<!at\s)least|most\s(?:rare|uncommon))"
 _RANK_ENDS = {
     "most": re.compile(rf"\b{_MOST}\b", re.IGNORECASE),
     "least": re.compile(rf"\b{_LEAST}\b", re.IGNORECASE),
@@ -169,16 +169,18 @@ def is_of_other_subject(question: str, passage: str) -> bool:
 def is_of_other_rank(question: str, passage: str) -> bool:
     """Return whether a passage is about another place of a ranking than the question: the lowest, the third largest.
 
-    A passage that names no place, or that of the question among others, is about the question.
+    A passage that names no place, or that of the question among others, is about the question. What follows a comma may be
+    about another: "Samsung holds 21 %, behind Apple, the largest".
     """
+    clause = re.split(r"[,;](?!\d)", passage)[0]
     asked_ends = _ends_in(question)
-    given_ends = _ends_in(passage)
+    given_ends = _ends_in(clause)
     if len(asked_ends) == len(given_ends) == 1 and asked_ends != given_ends:
         return True
     asked_places = _places_in(question)
     if len(asked_places) != 1 or any(place in passage.lower() for place in asked_places):
         return False
-    return none_in_common(asked_places, _places_in(passage))
+    return none_in_common(asked_places, _places_in(clause))
 
 
 def _ends_in(text: str) -> set[str]:

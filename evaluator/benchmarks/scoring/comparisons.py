@@ -12,19 +12,23 @@ _COMPARED = re.compile(
     r"""
     (?<![가-힣A-Za-z\d]) ([가-힣A-Za-z\d]{1,12}?)
     (?:의\s[가-힣\s]{1,12}?)? (?: 은 | 는 | 이 | 가 )\s
-    ([가-힣A-Za-z\d]{1,12}?) (?:의\s[가-힣\s]{1,12}?)? 보다 (?![가-힣])
-    ([^.?!\n]*)
+    ([가-힣A-Za-z\d]{1,12}?) (?:의\s[가-힣\s]{1,12}?)? (?: 보다 | 에\s비해 ) (?![가-힣])
+    ((?: [^.?!\n] | \.(?=\d) )*)
     """,
     re.VERBOSE,
 )
 _ADJECTIVE = re.compile(
     r"""
     (?:더\s|[\d가-힣A-Za-z%]\s)
-    (?: (?P<more> 많 | 높 | 크[다게고며] | 큰 | 큽 | 길 | 긴 | 깁 | 넓 | 빠르 | 빠릅 | 무겁 )      # 더 많은가요
+    (?: (?P<more> 많 | 높(?!이) | 크[다게고며] | 큰 | 큽 | 길(?!이) | 긴 | 깁 | 넓(?!이) | 빠르 | 빠릅 | 무겁 )      # 더 많은가요
       | (?P<less> 적[은다고었게습] | 낮 | 작[은다고았게습] | 짧 | 좁 | 느리 | 느립 | 가볍 )        # 더 적습니다
     )
     """,
     re.VERBOSE,
+)
+# An adjective right behind a value: 5.2%p 더 [낮]습니다.
+_ADJECTIVE_OF_VALUE = re.compile(
+    rf"\d[\d,.]* (?:\s?[가-힣A-Za-z%]{{1,6}}){{0,2}}? \s? {_ADJECTIVE.pattern}", re.VERBOSE
 )
 
 
@@ -51,24 +55,23 @@ def is_reversed(question: str, output: str) -> bool:
         is_in_order = _is_same(said.first, asked.first) and _is_same(said.second, asked.second)
         is_opposite = said.direction != asked.direction
         return (is_swapped and not is_opposite) or (is_in_order and is_opposite)
-    direction = _direction(output)
+    direction = _direction_in(_ADJECTIVE_OF_VALUE.search(output))
     return direction is not None and direction != asked.direction and asked.second not in output
 
 
 def _comparison(text: str) -> _Comparison | None:
     """Return the first comparison of a text, or None if it has none whose direction is known."""
     for compared in _COMPARED.finditer(text):
-        if direction := _direction(f" {compared[3]}"):
+        if direction := _direction_in(_ADJECTIVE.search(f" {compared[3]}")):
             return _Comparison(compared[1], compared[2], direction)
     return None
 
 
-def _direction(text: str) -> str | None:
-    """Return whether the first adjective of a text says more or less, or None if it has none."""
-    found = _ADJECTIVE.search(text)
-    if found is None:
+def _direction_in(adjective: re.Match[str] | None) -> str | None:
+    """Return whether an adjective says more or less, or None if there is none."""
+    if adjective is None:
         return None
-    return _MORE if found["more"] else _LESS
+    return _MORE if adjective["more"] else _LESS
 
 
 def _is_same(name: str, other: str) -> bool:

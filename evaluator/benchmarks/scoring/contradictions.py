@@ -31,7 +31,7 @@ from evaluator.benchmarks.scoring.sentence_values import names_year
 _Groups = Sequence[re.Pattern[str]]
 _PERIODS = [
     re.compile(r"시간당|시급"),
-    re.compile(r"하루|일평균|일일|매일|(?<![\d가-힣])1일\s(?=\d)"),  # 1일 3회
+    re.compile(r"하루|일평균|일일|매일(?![가-힣]{2})|(?<![\d가-힣])(?<!월\s)1일\s(?=\d)"),  # 1일 3회
     re.compile(r"매주|주당|주\s?평균|일주일|(?<![\d가-힣])주\s(?=\d)"),  # 주 3회
     re.compile(r"월평균|매월|한 달|매달|(?<![\d가-힣])월\s(?=\d|얼마|몇)"),  # 월 3회
     re.compile(r"연간|연평균|매년|한 해|연회비|(?<![\d가-힣])연\s(?=\d|얼마|몇)"),  # 연 3회
@@ -86,7 +86,7 @@ _OPPOSITES = [
         ("북위", "남위"),
         ("동경(?=\\s?\\d)", "서경"),
         ("위도|북위|남위", "경도|동경(?=\\s?\\d)|서경"),
-        ("규모", "진도"),
+        (r"규모\s?\d", r"진도\s?\d"),
         ("첫차", "막차|마지막 (?:열차|버스)"),
         ("정답률", "오답률"),
         ("내국인", "외국인"),
@@ -96,7 +96,6 @@ _OPPOSITES = [
         ("유료", "무료"),
         ("찬성", "반대"),
         ("개선", "악화"),
-        ("흑자", "적자"),
         ("상향", "하향"),
         ("확대", "축소"),
         ("신설", "폐지"),
@@ -154,7 +153,7 @@ def means_another(question: str, gold: str, output: str) -> bool:
         return True
     if denies_subject(output, required) and not DENIED_SUBJECT.search(known):
         return True
-    if has_other_label(question, output) or has_other_subject(question, gold, output):
+    if has_other_label(known, output) or has_other_subject(question, gold, output):
         return True
     if gives_change(known, without(required, quantities(question)), output):
         return True

@@ -37,11 +37,13 @@ _HOUR = re.compile(  # 오후 6시, 밤 11시 50분
 )
 _LATIN_HOUR = re.compile(r"(?<![\d:.,])(?P<hour>1[0-2]|[1-9])\s?(?P<latin>[AaPp]\.?[Mm])\b\.?")  # 6 PM, 10 a.m.
 _NO_MINUTES = re.compile(r"(?<=시)\s?0{1,2}분")  # 18시 00분
-_HALF_PAST = re.compile(r"(?<=\d시)\s반(?![가-힣])")  # 7시 반
+_HALF_PAST = re.compile(r"(?<=\d시)\s반(?=$|[^가-힣]|입니다|이다|에|까지|부터|이)")  # 7시 반
 _RANGE = re.compile(r"(?<=[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
 _NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
 _MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
-_LATEST_AMBIGUOUS_HOUR = 5  # with an hour up to this, 3:10 may be a ratio
+# 3:10 and 12:13 may be ratios; 7:46 and 19:30 are most likely times.
+_LATEST_AMBIGUOUS_HOUR = 5
+_EARLIEST_CLEAR_MINUTE = 25
 
 
 def dates_in_one_form(text: str) -> str:
@@ -69,13 +71,15 @@ def _date(match: re.Match[str]) -> str:
 
 
 def _clock(match: re.Match[str]) -> str:
-    """Return `19시 30분` for a match of 7:30 PM, and a match that may be a ratio unchanged: 3:10."""
+    """Return `19시 30분` for a match of 7:30 PM, and a match that may be a ratio unchanged: 3:10, 12:13."""
     half = match["half"] or match["latin"]
     hour = int(match["hour"])
-    is_time = half or len(match["hour"]) > 1 or match["minute"] == "00" or hour > _LATEST_AMBIGUOUS_HOUR
-    if not is_time:
+    minute = int(match["minute"])
+    is_marked = half is not None or match["hour"].startswith("0") or minute == 0
+    is_likely = hour > _LATEST_AMBIGUOUS_HOUR and (minute % 5 == 0 or (hour < 10 and minute >= _EARLIEST_CLEAR_MINUTE))
+    if not (is_marked or is_likely):
         return match[0]
-    minutes = f" {int(match['minute'])}분" if match["minute"] != "00" else ""
+    minutes = f" {minute}분" if minute else ""
     return f"{_hour_of_day(hour, half)}시{minutes}"
 
 

@@ -69,7 +69,7 @@ def names_in(name: str, output: str) -> bool:
     words = [re.escape(word) for word in _SEPARATOR.split(name) if word]
     pattern = rf"""
         (?<![가-힣A-Za-z\d]) {_ANY_SEPARATORS.join(words)}
-        (?: (?:\s?{ROLE_WORDS})? {BOUND}     # 대학, 건설업 분야, but not 대학원
+        (?: (?: 업 | \s?{ROLE_WORDS})? {BOUND}     # 대학, 음식점업, 건설업 분야, but not 대학원
           | [가-힣]{{3}}                      # 북한산국립공원 for 북한산
         )
     """

@@ -99,7 +99,7 @@ _CURRENCIES = {"$": "달러", "€": "유로", "£": "파운드"}
 _CURRENCY_BEFORE = re.compile(  # US$683.9 billion, €35,000
     r"(US\s?\$|€|£)\s?(\d[\d,.]*(?:\s?(?:thousand|million|billion|trillion|[십백천만억조]{1,3}))?)", re.IGNORECASE
 )
-_BASEMENT = re.compile(r"지하\s?(\d{1,2})\s?층|(?<![A-Za-z\d])B(\d)층")  # 지하 2층, B2층
+_BASEMENT = re.compile(r"지하\s?(\d{1,2})(?:개)?\s?층|(?<![A-Za-z\d])B(\d)층")  # 지하 2층, B2층
 _MAXIMUM = re.compile(  # of a score
     r"""
     \d{1,4}(?:\.\d)?점\s만점(?:에서|에|\s?중|\s?기준(?:으로)?)\s?,?\s?(?=[^\n]{0,20}\d)      # [5점 만점에 ]4.2점
@@ -137,6 +137,7 @@ def plain(text: str) -> str:
     text = dates_in_one_form(text)
     text = _BASEMENT.sub(lambda match: f" -{match[1] or match[2]}층", text)
     text = _MAXIMUM.sub("", text)
+    text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]}{_CURRENCIES[match[1][-1]]}", text)
     if _NEEDS_CLEANING.search(text):
         text = _LATEX.sub(r"\1", text)
         for latex, word in _LATEX_WORDS:
@@ -153,7 +154,6 @@ def plain(text: str) -> str:
     text = _LATIN_FACTOR.sub(lambda match: _FACTORS[match[1]], text)
     text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
     text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
-    text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]}{_CURRENCIES[match[1][-1]]}", text)
     if "(" in text:
         text = _ENGLISH_UNIT.sub(_korean_unit, text)
         text = _BRACKETED_UNIT.sub(r"\g<unit>", text)

@@ -62,25 +62,27 @@ DENIED_SUBJECT = re.compile(
     """,
     re.VERBOSE,
 )
-# A thing of several that have a number or a letter: B등급, 2호선. Not one that another is compared with: 1차보다.
+# A thing of several that have a number or a letter: B등급, 2호선. Not the day of a publication: 6월에 발표된.
 _LABEL = re.compile(
     r"""
     (?<![A-Za-z\d가-힣]) ([A-Z]|\d{1,2}) \s?
     ( 등급 | 형 | 타입                                                     # B등급, B형
     | 호선 | 지구 | 단지 | 구역 | 공장 | 지점                              # 2호선, 3공장
-    | 분기 | 그룹 | 학년                                                   # 3분기
-    | 월(?!\s?(?:평균|별|간|세|급)|에서)                                    # 5월
+    | (?:/4)?분기 | 그룹 | 학년                                            # 3분기, 3/4분기
+    | 월(?!\s?(?:평균|별|간|세|급|발표|기준)|에서|에\s(?:발표|공표|공개))      # 5월
     | (?<=0)대(?=$|[^가-힣]|의|이상|에|는|가|에서)                         # 60대
     | 차(?=[\s가-힣]*[율률])                                               # 2차 접종률, but not 2차 of a time
     )
-    (?! \s? (?:\([^()]*\)|\))? \s? (?:보다|대비|에\ 비해))                 # not compared: 1차(87.9%)보다
     """,
     re.VERBOSE,
 )
+# Behind a label that another is compared with: 1차(87.9%)보다.
+_COMPARED_AFTER = re.compile(r"\s?(?:\([^()]*\)|\))?(?:의\s[\d,.]+\S*)?\s?(?:보다|대비|에\s비해|이후)")
 # What a rate is per: 천 명당, 10만 명당, km제곱당.
 _BASE = re.compile(
     r"""
     (?<![\d,.])
+    (?! (?: 해 | 정 | 수 | 담 | 부 | 적 | 상 | 타 | 합 | 식 | 강 | 입 | 야 | 여 )당 )   # but not 해당, 담당
     ( (?:[\d,.]{1,20}\s?)? [십백천만억]{0,6}\s?                            # 10만 명당, 천 명당
       (?: k?m제곱 | k?m | [km]?[gl]                                        # km제곱당, 100g당
         | [가-힣㎢㎡]{1,3} )                                               # 가구당
@@ -89,6 +91,7 @@ _BASE = re.compile(
     """,
     re.VERBOSE,
 )
+_COMPARES = re.compile(r"보다|대비|비해|전월|전년|다음으로")
 _ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")  # 가장 많은 지역은
 # Begins a sentence about what comes after the first.
 _RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")  # 다음으로 대구가 …
@@ -97,7 +100,9 @@ _TWO_PARTS = re.compile(r"(?<![\d.,])(\d{1,3})\s?[-–/]\s?(\d{1,3})(?![\d%])")
 _PART_OF_WHOLE = re.compile(r"(\d{1,3})분의\s?(\d{1,3})")  # 4분의 3
 _NUMBER_OF_TWO = re.compile(r"\W*(?:표|그림|부록|별표|사진)?\W*\d{1,3}\s?[-–/]\s?\d{1,3}\W*")
 _DENYING_PREFIX = re.compile(r"(?<![가-힣])([불미비무])([가-힣]{2})")  # 불만족, 미참여
-_DENIES = re.compile(r"않|못|없|아닌|아니|제외|이외|\s외")
+_DENIES = re.compile(r"않|못|없|아닌|아니|제외|이외|\s외|빼|뺀|나머지|안\s|[가-힣]\s전\s")
+_CLAUSE_BREAK = re.compile(r"\n|(?<=[고며])[,\s]\s?|,\s|(?<=지만)\s|(?<=는데)[,\s]")
+_FOLLOWS = re.compile(r"이어|다음|뒤[를이]")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|(?<=[가-힣]{2})(?:로|은|는|이|가|의|과|와))$")  # 인천이며, but not 종이
 
 
@@ -121,13 +126,18 @@ def is_of_other_rank(question: str, gold: str, output: str) -> bool:
     To "두 번째로 높은 지역은 몇 %입니까?", "가장 높은 지역은 4.8%입니다"; to "가장 높은 지역은?", "다음으로 대구가 4.8%입니다".
     """
     asks_first = bool(_ASKS_FIRST.search(question)) and not _RUNNER_UP.search(question)
+    wanted = quantities(gold)[-1:]
     sentences = [match[0] for match in LATIN_SENTENCE.finditer(plain(output))]
-    with_value = [sentence for sentence in sentences if has_any(sentence, quantities(gold)[-1:])]
+    with_value = [sentence for sentence in sentences if has_any(sentence, wanted)]
     if not with_value:
         return False
     if asks_first and all(map(_RUNNER_UP.match, with_value)):
         return True
-    return all(is_about_another_place(question, sentence) for sentence in with_value)
+    if _FOLLOWS.search(output):  # 서울에 이어 부산이 2,941명
+        return False
+    clauses = _CLAUSE_BREAK.split("\n".join(with_value))
+    own_clauses = [clause for clause in clauses if has_any(clause, wanted)]
+    return bool(own_clauses) and all(is_about_another_place(question, clause) for clause in own_clauses)
 
 
 def has_other_number(gold: str, output: str) -> bool:
@@ -168,9 +178,14 @@ def names_other_place(known: str, output: str) -> bool:
     return none_in_common(places_in(known), places_in(output))
 
 
-def has_other_label(question: str, output: str) -> bool:
-    """Return whether an output is about another label than the question: C등급 for B등급, 2호선 for 3호선."""
-    asked_labels = _labels_of(question)
+def has_other_label(known: str, output: str) -> bool:
+    """Return whether an output is about another label than its question and gold answer: C등급 for B등급, 6월 for 5월.
+
+    Those that the output compares with do not count. In a question that compares, any of its labels may be named.
+    """
+    if _COMPARES.search(known):
+        return False
+    asked_labels = _labels_of(known)
     given_labels = _labels_of(output)
     return any(given_labels[noun].isdisjoint(asked_labels[noun]) for noun in asked_labels.keys() & given_labels.keys())
 
@@ -178,8 +193,10 @@ def has_other_label(question: str, output: str) -> bool:
 def _labels_of(text: str) -> dict[str, set[str]]:
     """Return the labels of a text by the noun that they belong to: B등급과 C등급 → {"등급": {"B", "C"}}."""
     labels: dict[str, set[str]] = {}
-    for label, noun in _LABEL.findall(text):
-        labels.setdefault(noun, set()).add(label)
+    for label in _LABEL.finditer(text):
+        if not _COMPARED_AFTER.match(text, label.end()):
+            noun = label[2].removeprefix("/4")
+            labels.setdefault(noun, set()).add(label[1].lstrip("0"))
     return labels
 
 

@@ -45,8 +45,10 @@ _UNSURE = re.compile(
 )
 
 
-# Ends a sentence that denies what it says of its value: 402번은 시청으로 가지 않습니다.
-_DENIED_PREDICATE = re.compile(r"[가-힣]지(?:는|도)?\s?(?:않|못)(?!은|는|한|하는)[가-힣]*[\s.!]*$")
+# Ends a sentence that denies what it says of its value: 402번은 시청으로 가지 않습니다. Not 300건으로 많지 않습니다.
+_DENIED_PREDICATE = re.compile(
+    r"(?![많크높적낮작]지|르지|변하지)[가-힣]지(?:는|도)?\s?(?:않|못)(?!은|는|한|하는)[가-힣]*[\s.!]*$"
+)
 _ASKS_FOR_DENIED = re.compile(r"않|못|없|아닌|안\s")
 
 

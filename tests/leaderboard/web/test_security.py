@@ -374,18 +374,18 @@ def test_redact_takes_linear_time(piece: str) -> None:
 
 def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_LOG", "json")
-    monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-토큰')
+    monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-token')
     formatter = Redacting("%(message)s", Settings())
-    error = RuntimeError('with a-"quoted"-토큰 in it')
+    error = RuntimeError('with a-"quoted"-token in it')
     unbroken = json.loads(formatter.format(logged("a\u2028b\x85c\x9bd")))
     assert unbroken["message"] == "a\u2028b\x85c\x9bd" and formatter.format(logged("a\u2028b\x85c")).isprintable()
-    line = formatter.format(logged('한글\nand a-"quoted"-토큰', error=error))
+    line = formatter.format(logged('한글\nand a-"quoted"-token', error=error))
     entry = json.loads(line)
     assert "\n" not in line and entry.keys() == {"time", "level", "logger", "message", "traceback"}
     assert (entry["level"], entry["logger"], entry["message"]) == ("info", "a", "한글\nand [secret]")
     assert "RuntimeError" in entry["traceback"] and "quoted" not in line
     record = logged("here")
-    record.stack_info = 'Stack (most recent call last):\n  a-"quoted"-토큰'
+    record.stack_info = 'Stack (most recent call last):\n  a-"quoted"-token'
     assert json.loads(formatter.format(record))["stack"] == "  Stack (most recent call last):\n    [secret]"
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
+from submissions.config.addresses import overlap
 from submissions.config.settings import Settings, load_settings
-from submissions.store.open import overlap
 from submissions.texts.errors import SettingsError
 
 
