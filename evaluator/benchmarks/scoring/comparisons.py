@@ -28,7 +28,7 @@ _ADJECTIVE = re.compile(
 )
 # An adjective right behind a value: 5.2%p 더 [낮]습니다.
 _ADJECTIVE_OF_VALUE = re.compile(
-    rf"\d[\d,.]* (?:\s?[가-힣A-Za-z%]{{1,6}}){{0,2}}? \s? {_ADJECTIVE.pattern}", re.VERBOSE
+    rf"(?<![\d,.])\d[\d,.]*+ (?:\s?[가-힣A-Za-z%]{{1,6}}){{0,2}}? \s? {_ADJECTIVE.pattern}", re.VERBOSE
 )
 
 
