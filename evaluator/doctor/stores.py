@@ -13,7 +13,7 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skipped
-from submissions.config.addresses import BUCKETS, DATASETS, SPACES, bucket_of
+from submissions.config.addresses import BUCKETS, DATASETS, SPACES, bucket_of, is_remote
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.records.hub_names import is_hub_id
@@ -21,7 +21,6 @@ from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
 from submissions.store.open import (
     check_lasts,
-    is_remote,
     lasting_places,
     local_path,
     open_private_store,

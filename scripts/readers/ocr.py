@@ -4,6 +4,7 @@ Debian's packages tesseract-ocr and tesseract-ocr-kor read the page. Description
 """
 
 import csv
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -32,7 +33,9 @@ def is_installed() -> bool:
 def words_of(picture: Path) -> tuple[Word, ...]:
     """Return the words of a picture as Tesseract reads them."""
     command = ["tesseract", str(picture), "-", "-l", "kor+eng", "--psm", "6", "tsv"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"OMP_THREAD_LIMIT": "1"})
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "OMP_THREAD_LIMIT": "1"}
+    )
     rows = csv.DictReader(done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     return tuple(
         Word(row["text"], int(row["left"]) + int(row["width"]) / 2, int(row["top"]) + int(row["height"]) / 2)

@@ -12,6 +12,11 @@ def bucket_of(url: str) -> str:
     return "/".join(url.removeprefix(BUCKETS).split("/")[:2])
 
 
+def is_remote(url: str) -> bool:
+    """Return whether an address is not a path on this machine."""
+    return "://" in url.removeprefix("file://")
+
+
 def overlap(url: str, other: str) -> bool:
     """Return whether two addresses, however they are written, name the same store, or one lies in the other."""
     one_place = f"{_normalised(url)}/"

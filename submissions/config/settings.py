@@ -29,7 +29,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from submissions.config.addresses import overlap
+from submissions.config.addresses import is_remote, overlap
 from submissions.config.api_options import API_KEY
 from submissions.config.durations import parse_duration
 from submissions.config.server_command import server_words
@@ -304,9 +304,9 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
                 "HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores, which do not lie one inside the other: the private "
                 "one holds answers"
             )
-        other_stores = (self.store, self.private_store)
-        if self.private_queue and any(overlap(self.private_queue, url) for url in other_stores):
-            raise ValueError("HANNUN_PRIVATE_QUEUE must be a store of its own")
+        queue = self.private_queue_address
+        if queue and (overlap(queue, self.store) or overlap(queue, self.private_store)):
+            raise ValueError(f"set HANNUN_PRIVATE_QUEUE to a store of its own: private evaluations would be in {queue}")
         stores = {
             "HANNUN_STORE": self.store,
             "HANNUN_PRIVATE_STORE": self.private_store,
@@ -318,11 +318,21 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
         return self
 
     def with_store(self, store: str | None) -> Self:
-        """Return settings with another public store. Raises SettingsError if `store` is the private store."""
-        for private in (self.private_store, self.private_queue):
+        """Return settings with another public store. Raises SettingsError if `store` is one of the private stores."""
+        for private in (self.private_store, self.private_queue_address):
             if store and private and overlap(store, private):
                 raise SettingsError(f"{store} is private: it holds answers and names; name another store")
         return self.model_copy(update={"store": store}) if store else self
+
+    @property
+    def private_queue_address(self) -> str | None:
+        """Return the address of the store of private evaluations, or None if this installation has none.
+
+        By default it is beside the private store, if that is a folder.
+        """
+        if self.private_queue or is_remote(self.private_store):
+            return self.private_queue
+        return f"{Path(self.private_store.removeprefix('file://'))}-evaluations.git"
 
     @property
     def links(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from submissions.config.settings import Settings
 from submissions.store.copy import check_places, copy_store
-from submissions.store.open import has_private_queue, private_queue_address
+from submissions.store.open import has_private_queue
 from submissions.texts.errors import StoreError
 
 PUBLIC, PRIVATE, EVALUATIONS, CHECKSUMS = "store.git", "private", "evaluations.git", "private.sha256"
@@ -19,7 +19,7 @@ PUBLIC, PRIVATE, EVALUATIONS, CHECKSUMS = "store.git", "private", "evaluations.g
 def backup(folder: Path, settings: Settings) -> dict[str, int]:
     """Back up all stores. Return the number of files by the address of the store. Raises StoreError on failure."""
     stores = [(settings.store, PUBLIC), (settings.private_store, PRIVATE)]
-    evaluations = private_queue_address(settings)
+    evaluations = settings.private_queue_address
     if evaluations and has_private_queue(settings):
         stores.append((evaluations, EVALUATIONS))
     # Before the first store is copied: inside the private store, the copy of the public one would be among its files.
@@ -44,7 +44,7 @@ def restore(folder: Path, settings: Settings) -> dict[str, int]:
     _check(folder)
     stores = [(settings.store, PUBLIC), (settings.private_store, PRIVATE)]
     if (folder / EVALUATIONS).exists():
-        evaluations = private_queue_address(settings)
+        evaluations = settings.private_queue_address
         if evaluations is None:
             raise StoreError(f"{folder / EVALUATIONS} has private evaluations: set HANNUN_PRIVATE_QUEUE")
         stores.append((evaluations, EVALUATIONS))

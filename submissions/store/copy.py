@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from tqdm import tqdm
 
-from submissions.config.addresses import DATASETS, overlap
+from submissions.config.addresses import DATASETS, is_remote, overlap
 from submissions.config.settings import Settings
 from submissions.store.base import Changes, Snapshot, Store, transact, unchanged
-from submissions.store.open import is_remote, local_path, open_files, open_store
+from submissions.store.open import local_path, open_files, open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 

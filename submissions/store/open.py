@@ -6,7 +6,7 @@ from pathlib import Path
 from httpx2 import HTTPError
 from huggingface_hub.errors import HfHubHTTPError
 
-from submissions.config.addresses import BUCKETS, DATASETS, bucket_of, overlap
+from submissions.config.addresses import BUCKETS, DATASETS, bucket_of, is_remote
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.records.hub_names import is_hub_id
@@ -36,19 +36,9 @@ def open_private_store(settings: Settings) -> PrivateStore:
     return open_files(settings.private_store, settings)
 
 
-def private_queue_address(settings: Settings) -> str | None:
-    """Return the address of the store of private evaluations, or None if this installation has none.
-
-    By default it is beside the private store, if that is a folder.
-    """
-    if settings.private_queue or is_remote(settings.private_store):
-        return settings.private_queue
-    return f"{local_path(settings.private_store)}-evaluations.git"
-
-
 def has_private_queue(settings: Settings) -> bool:
     """Return whether something was ever submitted for a private evaluation, as far as that is known without opening it."""
-    url = private_queue_address(settings)
+    url = settings.private_queue_address
     if url is None:
         return False
     return is_remote(url) or local_path(url).exists()
@@ -59,17 +49,11 @@ def open_private_queue_store(settings: Settings) -> Store:
 
     Raises SettingsError if this installation has none, StoreError if it cannot be opened or is public.
     """
-    url = private_queue_address(settings)
+    url = settings.private_queue_address
     if url is None:
         raise SettingsError(
             f"set HANNUN_PRIVATE_QUEUE to a folder, or to a private dataset ({DATASETS}OWNER/NAME), for private evaluations"
         )
-    for other in (settings.store, settings.private_store):
-        if overlap(url, other):
-            raise SettingsError(
-                f"private evaluations would be in {other}, or the other way round: set HANNUN_PRIVATE_QUEUE to a store of "
-                "its own"
-            )
     store = open_store(url, settings)
     if url.startswith(DATASETS):
         repo = url.removeprefix(DATASETS).partition("@")[0]
@@ -122,11 +106,6 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
 def _is_bucket(url: str) -> bool:
     """Return whether an address is that of a bucket, or of a folder in one: hf://buckets/OWNER/NAME/FOLDER."""
     return url.startswith(BUCKETS) and is_hub_id(bucket_of(url))
-
-
-def is_remote(url: str) -> bool:
-    """Return whether an address is not a path on this machine."""
-    return "://" in url.removeprefix("file://")
 
 
 def absolute(url: str) -> str:

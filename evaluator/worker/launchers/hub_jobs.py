@@ -13,12 +13,12 @@ from typing import Any
 
 from huggingface_hub import HfApi
 
-from submissions.config.addresses import BUCKETS, DATASETS
+from submissions.config.addresses import BUCKETS, DATASETS, is_remote
 from submissions.config.setting_values import IMAGE
 from submissions.config.settings import HOST_ONLY_SETTINGS, Settings
 from submissions.records.hub_names import is_hub_id
 from submissions.store.hub_api import hub_endpoint
-from submissions.store.open import is_remote, store_variables
+from submissions.store.open import store_variables
 from submissions.texts.errors import SettingsError
 
 LABELS = {"app": "hannun-worker"}  # identify the worker's jobs among others

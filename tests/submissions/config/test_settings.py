@@ -28,6 +28,8 @@ from submissions.texts.errors import SettingsError
             "file://.hannun/store.git",
             "HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores",
         ),
+        ("HANNUN_STORE", ".hannun/private-evaluations.git", "HANNUN_PRIVATE_QUEUE to a store of its own"),
+        ("HANNUN_PRIVATE_QUEUE", ".hannun/private/inside", "HANNUN_PRIVATE_QUEUE to a store of its own"),
     ],
 )
 def test_load_settings_names_invalid_variable(

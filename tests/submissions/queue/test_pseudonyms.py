@@ -143,8 +143,11 @@ def test_commands_reject_private_store_as_public_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     private = environment["HANNUN_PRIVATE_STORE"]
-    private_queue = f"{private}-queue"
-    monkeypatch.setenv("HANNUN_PRIVATE_QUEUE", private_queue)
-    for written in (private, f"file://{private}", f"{private}/", private_queue):
+    usual_queue = f"{private}-evaluations.git"
+    for written in (private, f"file://{private}", f"{private}/", usual_queue):
         assert main(["--store", written, "list"]) == 2
         assert "is private" in capsys.readouterr().err
+    named_queue = f"{private}-queue"
+    monkeypatch.setenv("HANNUN_PRIVATE_QUEUE", named_queue)
+    assert main(["--store", named_queue, "list"]) == 2
+    assert "is private" in capsys.readouterr().err
