@@ -1,4 +1,6 @@
-"""Serve the content-addressed store behind Xet, to which hf_xet uploads and from which it downloads.
+"""Serve the content-addressed store (CAS) behind Xet, to which hf_xet uploads and from which it downloads.
+
+xorbs.py explains xorbs, chunks, shards and terms. A reconstruction says which ranges of which xorbs make up a file.
 
 Sources: https://huggingface.co/docs/xet/api, https://huggingface.co/docs/xet/auth,
 https://huggingface.co/docs/xet/download-protocol, and `_xet.py` of huggingface_hub (the headers of the tokens)
@@ -119,22 +121,26 @@ def serve_cas(app: FastAPI, hub: HubState) -> None:
         answer: dict[str, Any] = {
             "offset_into_first_range": offset,
             "terms": [
-                {"hash": t.xorb, "unpacked_length": t.size, "range": {"start": t.start, "end": t.end}} for t in terms
+                {
+                    "hash": term.xorb,
+                    "unpacked_length": term.size,
+                    "range": {"start": term.start, "end": term.end},
+                }
+                for term in terms
             ],
         }
-        fetches: dict[str, list[dict[str, Any]]] = {}
-        for name_of_xorb in {term.xorb for term in terms}:
-            address = signed(f"{hub.storage(request)}/xorb/default/{name_of_xorb}")
-            chunks = chunks_of(cas.xorbs[name_of_xorb])
-            ranges: list[tuple[dict[str, int], dict[str, int]]] = []
-            for first, last in _merge_ranges([t for t in terms if t.xorb == name_of_xorb]):
-                where = {"start": chunks[first].start, "end": chunks[last - 1].end - 1}
-                ranges.append(({"start": first, "end": last}, where))
+        downloads: dict[str, list[dict[str, Any]]] = {}
+        for xorb in {term.xorb for term in terms}:
+            address = signed(f"{hub.storage(request)}/xorb/default/{xorb}")
+            ranges = _ranges_of(cas.xorbs[xorb], [term for term in terms if term.xorb == xorb])
             if version == "v1":
-                fetches[name_of_xorb] = [{"range": c, "url": address, "url_range": b} for c, b in ranges]
+                downloads[xorb] = [
+                    {"range": one["chunks"], "url": address, "url_range": one["bytes"]} for one in ranges
+                ]
             else:
-                fetches[name_of_xorb] = [{"url": address, "ranges": [{"chunks": c, "bytes": b} for c, b in ranges]}]
-        return JSONResponse({**answer, "fetch_info" if version == "v1" else "xorbs": fetches})
+                downloads[xorb] = [{"url": address, "ranges": ranges}]
+        answer["fetch_info" if version == "v1" else "xorbs"] = downloads
+        return JSONResponse(answer)
 
     @app.get("/xorb/default/{name}")
     def fetch(request: Request, name: str) -> Response:
@@ -168,6 +174,18 @@ def _terms_covering(file: FileInfo, start: int, end: int) -> tuple[int, list[Ter
             found.append(term)
         at += term.size
     return offset, found
+
+
+def _ranges_of(xorb: bytes, terms: list[Term]) -> list[dict[str, dict[str, int]]]:
+    """Return the ranges of a xorb that the terms need. The end of a range of chunks is excluded, that of bytes included."""
+    chunks = chunks_of(xorb)
+    return [
+        {
+            "chunks": {"start": first, "end": end},
+            "bytes": {"start": chunks[first].start, "end": chunks[end - 1].end - 1},
+        }
+        for first, end in _merge_ranges(terms)
+    ]
 
 
 def _merge_ranges(terms: list[Term]) -> list[tuple[int, int]]:
