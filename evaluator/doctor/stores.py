@@ -19,13 +19,7 @@ from submissions.config.settings import Settings
 from submissions.records.hub_names import is_hub_id
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
-from submissions.store.open import (
-    check_lasts,
-    lasting_places,
-    local_path,
-    open_private_store,
-    open_store,
-)
+from submissions.store.open import check_lasts, local_path, open_private_store, open_store
 from submissions.texts.errors import SettingsError, StoreError
 
 PROBE = "doctor/probe.json"  # file of both stores that is written and deleted again
@@ -48,7 +42,7 @@ def check_ephemeral(settings: Settings, _: Options) -> Iterator[Finding]:
     """Check that the stores of a Space are not on its disk, which each restart empties."""
     if "SPACE_ID" not in os.environ or settings.ephemeral_store == "allow":
         return
-    for variable, url in lasting_places(settings).items():
+    for variable, url in settings.stores.items():
         try:
             check_lasts(variable, url)
         except SettingsError as error:

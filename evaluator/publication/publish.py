@@ -57,9 +57,9 @@ def publish(
     store of the private queue. A private evaluation is compared with no other result and only counted. The number of a
     model's private evaluations is published once it has a public row, so that nobody can publish only the best of many.
 
-    Store errors, for example a replaced token, are retried until `interrupted` is set, when the worker stops or the deadline
-    passes, because the answers took hours of GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and
-    StoreError if the store still fails when `interrupted` is set.
+    Store errors, for example a replaced token, are retried, because the answers took hours of GPU time, until `interrupted` is
+    set: when the worker stops or the deadline passes. Raises LeakError if the result contains a test item, LostLeaseError if
+    another worker holds the request, and StoreError if the store still fails when `interrupted` is set.
     """
     request = task.request
     check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)

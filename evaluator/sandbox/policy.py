@@ -6,8 +6,8 @@ processors, Python, this project's code (without its samples), the model and the
 folder is writable. The process runs as a separate user. Memory, number of processes and file sizes are limited, and
 system calls that models do not need are refused (`system_calls.py`).
 
-`evaluator/job/command.py` composes the command of the inference process with `sandbox_command`. `isolated_command` is for small programs that
-read untrusted input, such as chat templates.
+`evaluator/job/command.py` composes the command of the inference process with `sandbox_command`. `isolated_command` is for
+small programs that read untrusted input, such as chat templates.
 """
 
 import atexit

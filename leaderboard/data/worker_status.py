@@ -24,9 +24,8 @@ log = logging.getLogger(__name__)
 LEASES_EVERY = 10.0  # seconds between two reads of the running evaluations
 WORKERS_EVERY = 30.0  # seconds between two reads of workers, pauses and upkeep
 PROBE_EVERY = 30.0  # seconds between two attempts to write to a private store that could not be written
-AWAY = timedelta(
-    hours=2
-)  # without any worker, after which waiting requests count as unattended; a scheduled Job runs hourly
+# Time without any worker after which waiting requests count as unattended. A scheduled Job runs every hour.
+AWAY = timedelta(hours=2)
 SILENT = timedelta(minutes=5)  # without a heartbeat (ten are missing): the worker has died or cannot reach the store
 NEVER = -math.inf  # by the monotonic clock, which may begin at 0
 

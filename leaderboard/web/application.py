@@ -35,7 +35,7 @@ from submissions.config.settings import Settings
 from submissions.config.sign_in import check_sign_in
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.store.open import check_lasts, lasting_places, open_store
+from submissions.store.open import check_lasts, open_store
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
@@ -50,7 +50,7 @@ def build_app(settings: Settings) -> FastAPI:
     stores of a Space would be lost at its next restart.
     """
     if "SPACE_ID" in os.environ and settings.ephemeral_store == "refuse":
-        for variable, url in lasting_places(settings).items():
+        for variable, url in settings.stores.items():
             check_lasts(variable, url)
     if settings.auth == "oauth":
         check_sign_in()

@@ -88,13 +88,8 @@ def _answer_to_question(printed: Printed, text: str) -> str:
     rule = next((rule for words, rule in _RULES if re.search(words, text)), _looked_up)
     try:
         return rule(question)
-    except (
-        LookupError,
-        ValueError,
-        DivisionByZero,
-        InvalidOperation,
-    ):  # what the rule needs is not named or not printed
-        return UNANSWERABLE
+    except (LookupError, ValueError, DivisionByZero, InvalidOperation):
+        return UNANSWERABLE  # what the rule needs is not named or not printed
 
 
 def _year_of_extreme(question: _Question) -> str:

@@ -307,12 +307,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
         queue = self.private_queue_address
         if queue and (overlap(queue, self.store) or overlap(queue, self.private_store)):
             raise ValueError(f"set HANNUN_PRIVATE_QUEUE to a store of its own: private evaluations would be in {queue}")
-        stores = {
-            "HANNUN_STORE": self.store,
-            "HANNUN_PRIVATE_STORE": self.private_store,
-            "HANNUN_PRIVATE_QUEUE": self.private_queue or "",
-        }
-        for name, url in stores.items():
+        for name, url in self.stores.items():
             if url != url.strip():
                 raise ValueError(f"{name} begins or ends with a space")
         return self
@@ -323,6 +318,16 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
             if store and private and overlap(store, private):
                 raise SettingsError(f"{store} is private: it holds answers and names; name another store")
         return self.model_copy(update={"store": store}) if store else self
+
+    @property
+    def stores(self) -> dict[str, str]:
+        """Return the addresses of the stores that are set, by the variable that sets them."""
+        stores = {
+            "HANNUN_STORE": self.store,
+            "HANNUN_PRIVATE_STORE": self.private_store,
+            "HANNUN_PRIVATE_QUEUE": self.private_queue,
+        }
+        return {name: url for name, url in stores.items() if url}
 
     @property
     def private_queue_address(self) -> str | None:

@@ -98,9 +98,7 @@ class Repository:
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
     base_model: str | None = None  # ID of the model that it was made from, as its card names it
     base: "Repository | None" = None  # of an adapter: the model that it is applied to, read by `with_base`
-    declared_base: "Repository | None" = (
-        None  # of a full model: the repository of `base_model`, read by `with_declared_base`
-    )
+    declared_base: "Repository | None" = None  # of a full model: that of `base_model`, read by `with_declared_base`
 
     @cached_property
     def config(self) -> ModelConfig:

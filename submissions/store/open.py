@@ -72,12 +72,7 @@ def open_private_queue_store(settings: Settings) -> Store:
 
 def store_variables(settings: Settings) -> dict[str, str]:
     """Return the environment variables that name the stores for a process elsewhere. Local paths are absolute."""
-    stores = {
-        "HANNUN_STORE": settings.store,
-        "HANNUN_PRIVATE_STORE": settings.private_store,
-        "HANNUN_PRIVATE_QUEUE": settings.private_queue,
-    }
-    return {name: absolute(url) for name, url in stores.items() if url}
+    return {name: absolute(url) for name, url in settings.stores.items()}
 
 
 def private_store_health(settings: Settings) -> Health:
@@ -121,16 +116,6 @@ def local_path(url: str) -> Path:
     if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
         raise StoreError(f"{url} is not a store: name a path, file://PATH or {DATASETS}OWNER/NAME")
     return Path(path)
-
-
-def lasting_places(settings: Settings) -> dict[str, str]:
-    """Return the addresses of the stores that must outlast a restart, by the variable that sets them."""
-    places = {
-        "HANNUN_STORE": settings.store,
-        "HANNUN_PRIVATE_STORE": settings.private_store,
-        "HANNUN_PRIVATE_QUEUE": settings.private_queue or "",  # without one, it is in the private store
-    }
-    return {variable: url for variable, url in places.items() if url}
 
 
 def check_lasts(variable: str, url: str) -> None:

@@ -117,6 +117,8 @@ def is_bound(question: str, text: str, mention: Mention) -> bool:
     before = max(0, mention.start - _REACH)
     bounds_after = _BOUND_AFTER.match(text, mention.end)
     bounds_before = _BOUND_BEFORE.search(text, before, mention.start)
+    if not (bounds_after or bounds_before):
+        return False
     asked = [limit for limit in _LIMITS if limit.asks.search(question)]
     if bounds_after and not any(limit.after.match(text, mention.end) for limit in asked):
         return True

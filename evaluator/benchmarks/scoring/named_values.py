@@ -35,9 +35,8 @@ _NAME_UNITS = {"년", "세", "대", "월", "일", "호", "위", "등급", "단�
 # Between the words of a name, which differ between texts: 농림·어업, 농림 및 어업.
 _SEPARATOR = re.compile(r"[\s·,&]|및")
 _ANY_SEPARATORS = rf"(?:{_SEPARATOR.pattern})*"
-_NAME_ENDING = re.compile(
-    r"(?:이며|이고|(?<=[가-힣]{2})으?로)$"
-)  # of 인천이며 [24.5%], 인천으로 [24.5%]; not the 로 of 종로
+# Of 인천이며 [24.5%], 인천으로 [24.5%]. Not the 로 of 종로.
+_NAME_ENDING = re.compile(r"(?:이며|이고|(?<=[가-힣]{2})으?로)$")
 # Ends the words before the value of a gold answer that is a sentence: 인천은 [24.5%]. Not the 이 of 종이.
 _IS_PHRASE = re.compile(r"(?:(?<=[가-힣]{2})(?:은|는|이|가|의)|총|약)$")
 _DECADE = re.compile(r"([1-9])0(?:대|\s?[~∼–-]\s?\1?9세)")  # 60대, 60~69세
