@@ -303,7 +303,7 @@ class LiveBoard:
         unseen = last.unseen
         if any(map(is_compared, changed)):
             unseen = unseen_changes(models)
-            boards = with_unseen_changes(boards, unseen)
+            boards = with_unseen_changes(boards, models, unseen)
         tables = dict(last.tables)
         for name, board in boards.items():
             if name not in tables or tables[name].rows is not board:

@@ -6,7 +6,7 @@ there. `skills.py` computes scores of skills with `most_shared` and `share_behin
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, get_args
@@ -60,6 +60,11 @@ class ModelRow:
         """Return the benchmarks on which a row of this kind represents the model and has a rank."""
         return frozenset(name for name in self.cells if self.rank_by(name, kind))
 
+    def competes(self, group: Inputs, kind: ResultKind) -> bool:
+        """Return whether the model may have an overall score of this kind. A measured one rules out a reported one."""
+        overall = self.overall.get(group)
+        return overall is None or overall.kind == kind
+
     def rank_by(self, benchmark: str, kind: ResultKind) -> int | None:
         """Return the model's rank on a benchmark, or None if it has none or is represented by a row of the other kind."""
         cell = self.cells.get(benchmark)
@@ -105,22 +110,29 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     models = _models_with_cells(boards)
     family_of = families(boards)
     for kind in get_args(ResultKind):  # measured first, which has precedence
-        for group, shared in shared_benchmarks(model.ranked_on(kind) for model in models.values()).items():
-            with_ranks = [model for model in models.values() if model.ranked_on(kind).issuperset(shared)]
-            compared = [model for model in with_ranks if group not in model.overall]
-            if len(compared) < 2:
-                continue
-            totals = dict.fromkeys((model.model for model in compared), 0.0)  # sums of shares, by model
-            for benchmark in shared:
-                scores = {model.model: model.cells[benchmark].row.score or 0.0 for model in compared}
-                for name, share in share_behind(scores, family_of).items():
-                    totals[name] += share
-            losses = sorted(-total for total in totals.values())
+        shared_by_group = shared_benchmarks(models.values(), kind)
+        for group, shared in shared_by_group.items():
+            competing = [model for model in models.values() if model.competes(group, kind)]
+            compared = [model for model in competing if model.ranked_on(kind).issuperset(shared)]
+            scores = _overall_scores(compared, shared, family_of)
+            ascending = sorted(scores.values())
             for model in compared:
-                total = totals[model.model]
-                rank = bisect_left(losses, -total) + 1
-                model.overall[group] = Overall(100 * total / len(shared), kind, rank)
+                score = scores[model.model]
+                models_above = len(ascending) - bisect_right(ascending, score)
+                model.overall[group] = Overall(score, kind, rank=1 + models_above)
     return sorted(models.values(), key=overall_order)
+
+
+def _overall_scores(
+    models: Sequence[ModelRow], benchmarks: Sequence[str], family_of: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the overall score of each model, in percent. All models have a rank on all of these benchmarks."""
+    totals = dict.fromkeys((model.model for model in models), 0.0)  # sums of shares
+    for benchmark in benchmarks:
+        scores = {model.model: model.cells[benchmark].row.score or 0.0 for model in models}
+        for name, share in share_behind(scores, family_of).items():
+            totals[name] += share
+    return {name: 100 * total / len(benchmarks) for name, total in totals.items()}
 
 
 def _models_with_cells(boards: Boards) -> dict[str, ModelRow]:
@@ -156,40 +168,46 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
     for inputs in get_args(Inputs):
         overall = model.overall.get(inputs)
         if overall:
-            group = 0 if overall.kind == "verified" else 2
+            place = 0 if overall.kind == "verified" else 2
         else:
             benchmarks = (name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == inputs)
             is_measured = any(model.rank_by(name, "verified") for name in benchmarks)
-            group = 1 if is_measured else 3
-        key += [group, -overall.score if overall else 0.0]
+            place = 1 if is_measured else 3
+        key += [place, -overall.score if overall else 0.0]
     scores = [cell.row.score or 0.0 for cell in model.cells.values() if cell.rank]
     mean_score = sum(scores) / max(1, len(scores))
     return *key, -mean_score, model.model.casefold()
 
 
-def shared_benchmarks(ranked_on: Iterable[frozenset[str]]) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score is averaged over, for image benchmarks and for page benchmarks.
+def shared_benchmarks(models: Collection[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:
+    """Return the benchmarks that the overall score of a kind is averaged over, by group: `shared_in_group`.
 
-    `ranked_on` has, for each model, the benchmarks on which it has a rank, of measured or of reported results. Those chosen
-    are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest: a
-    compromise between comparing many models and comparing them on much. Groups of benchmarks of which fewer than two models
-    share two are left out.
+    Only models that compete for this kind of score have a say. A group without such benchmarks is left out.
     """
-    found: dict[Inputs, tuple[str, ...]] = {}
-    benchmarks_of_models = list(ranked_on)
-    for inputs in get_args(Inputs):
-        names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == inputs]
-        shared = most_shared(benchmarks_of_models, names, at_least=2)
+    shared_by_group: dict[Inputs, tuple[str, ...]] = {}
+    for group in get_args(Inputs):
+        shared = shared_in_group(group, [model.ranked_on(kind) for model in models if model.competes(group, kind)])
         if shared:
-            found[inputs] = shared
-    return found
+            shared_by_group[group] = shared
+    return shared_by_group
+
+
+def shared_in_group(group: Inputs, ranked_on: Iterable[frozenset[str]]) -> tuple[str, ...]:
+    """Return the benchmarks of a group that an overall score is averaged over, or none if no two models share two of them.
+
+    `ranked_on` has, for each model, the benchmarks on which it has a rank. Those chosen are the two or more benchmarks for
+    which (number of models ranked on all of them) × (number of benchmarks) is largest: a compromise between comparing many
+    models and comparing them on much.
+    """
+    names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
+    return most_shared(ranked_on, names, at_least=2)
 
 
 def most_shared(benchmarks_of_models: Iterable[frozenset[str]], names: Sequence[str], at_least: int) -> tuple[str, ...]:
     """Return the choice among `names` for which (number of models that have all of them) × (number of names) is largest.
 
-    A choice has at least `at_least` names. If several are as large, the one with most names is returned, and an empty tuple if
-    fewer than two models have all names of the best choice. With at_least=2, models that have {a, b}, {a, b, c} and {a, c}
+    A choice has at least `at_least` names, and at least two models have all of them. If several are as large, the one with
+    most names is returned, and an empty tuple if there is none. With at_least=2, models that have {a, b}, {a, b, c} and {a, c}
     give ("a", "b"): 2 models × 2 names, as ("a", "c"), which comes later.
     """
     model_counts = Counter(benchmarks_of_models)  # number of models that have exactly these
@@ -197,8 +215,8 @@ def most_shared(benchmarks_of_models: Iterable[frozenset[str]], names: Sequence[
     models_with: dict[tuple[str, ...], int] = {}  # number of models that have all names of a choice
     for choice in choices:
         models_with[choice] = sum(n for benchmarks, n in model_counts.items() if benchmarks.issuperset(choice))
-    best = max(choices, key=lambda choice: (models_with[choice] * len(choice), len(choice)), default=())
-    return best if best and models_with[best] > 1 else ()
+    shared_by_two = [choice for choice in choices if models_with[choice] > 1]
+    return max(shared_by_two, key=lambda choice: (models_with[choice] * len(choice), len(choice)), default=())
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
@@ -242,6 +260,8 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     shares: dict[str, float] = {}
     for model, score in scores.items():
         behind = bisect_left(bests, score)
-        tied = max(0, bisect_right(bests, score) - behind - 1)  # without one, which may be its own family
+        # The best score of the model's own family may be among those. One is subtracted from the tied ones in any case, so that
+        # models with the same score get the same share.
+        tied = max(0, bisect_right(bests, score) - behind - 1)
         shares[model] = (behind + tied / 2) / other_families
     return shares

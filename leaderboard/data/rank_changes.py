@@ -7,8 +7,9 @@ those that the rows would have without the newest results.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 
-from leaderboard.data.models import shared_benchmarks
+from leaderboard.data.models import shared_in_group
 from leaderboard.data.ranking import Boards, RankedRow, without_superseded_claims
 from submissions.records.options import Inputs, ResultKind
 
@@ -63,7 +64,9 @@ def shared_before(boards: Boards, since: datetime) -> dict[Inputs, tuple[str, ..
         for r in rows:
             if r.rank is not None and r.row.kind == "verified" and _is_older(r, since):
                 ranked_on.setdefault(r.row.model, set()).add(benchmark)
-    return shared_benchmarks(frozenset(names) for names in ranked_on.values())
+    benchmarks_of_models = [frozenset(names) for names in ranked_on.values()]
+    shared_by_group = {group: shared_in_group(group, benchmarks_of_models) for group in get_args(Inputs)}
+    return {group: shared for group, shared in shared_by_group.items() if shared}
 
 
 def _sort_key(change: RankChange) -> tuple[int, int, str]:

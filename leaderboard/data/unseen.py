@@ -17,6 +17,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import Boards, RankedRow, ranked
 
+ShownChange = tuple[int, int, int]  # difference of ranks, and its lowest and highest value: `BoardRow.unseen_change`
 MIN_MODELS = 3  # measured on both sets; with fewer a difference of ranks says nothing
 Direction = Literal["falls", "rises", "stays", "unknown"]  # of a model, from the public set to the unseen one
 
@@ -43,7 +44,7 @@ class UnseenChange:
 
     @property
     def direction(self) -> Direction:
-        """Whether the model falls or rises whatever the true ranks are. If the range includes 0, that is unknown."""
+        """Whether the model falls or rises whatever the true ranks are. "unknown" if the range from `low` to `high` has both signs."""
         if self.low == self.high == 0:
             return "stays"
         if self.low > 0:
@@ -52,7 +53,7 @@ class UnseenChange:
 
     @property
     def places(self) -> tuple[int, int]:
-        """The smallest and the largest number of places, without a sign: (2, 5) for `low` -5 and `high` -2."""
+        """The smallest and the largest number of places that the model falls or rises by: (2, 5) for `low` -5 and `high` -2."""
         low, high = sorted((abs(self.low), abs(self.high)))
         return low, high
 
@@ -83,8 +84,8 @@ def _changes(models: Sequence[ModelRow], unseen: str, public: str) -> list[Unsee
     ranked_on_public = _ranks(both, public)
     changes = []
     for name, on_unseen in ranked_on_unseen.items():
-        on_public = ranked_on_public.get(name)
-        if on_public is None or on_unseen.rank is None or on_public.rank is None:
+        on_public = ranked_on_public[name]
+        if on_unseen.rank is None or on_public.rank is None:
             continue
         if on_unseen.best is None or on_unseen.worst is None or on_public.best is None or on_public.worst is None:
             continue  # a score without an interval
@@ -109,27 +110,31 @@ def _ranks(models: Sequence[ModelRow], benchmark: str) -> dict[str, RankedRow]:
     return {r.row.model: r for r in ranked(rows)}
 
 
-def with_unseen_changes(boards: Boards, changes: Sequence[UnseenChange]) -> Boards:
-    """Return the boards with `BoardRow.unseen_change` filled in on the rows of public sets.
+def with_unseen_changes(boards: Boards, models: Sequence[ModelRow], changes: Sequence[UnseenChange]) -> Boards:
+    """Return the boards with `BoardRow.unseen_change` filled in on the rows that represent compared models on public sets.
 
-    A board in which nothing changes stays the same list object, because everything computed from it is kept (`Table`).
+    `LiveBoard` recognises a board in which nothing changes by its identity, so it stays the same list object.
     """
-    change_of = {(change.public, change.model): (change.difference, change.low, change.high) for change in changes}
+    model_of = {model.model: model for model in models}
+    change_of: dict[str, ShownChange] = {}  # by key of the row
+    for change in changes:
+        compared_row = model_of[change.model].cells[change.public].row
+        # Of changes from several unseen sets, the first is shown: the largest certain fall.
+        change_of.setdefault(compared_row.key, (change.difference, change.low, change.high))
     boards_with_changes: Boards = {}
     for name, rows in boards.items():
-        new_rows = [_with_change(r, change_of.get((name, r.row.model))) for r in rows]
+        new_rows = [_with_change(r, change_of.get(r.row.key)) for r in rows]
         is_same = all(new is old for new, old in zip(new_rows, rows, strict=True))
         boards_with_changes[name] = rows if is_same else new_rows
     return boards_with_changes
 
 
-def _with_change(ranked_row: RankedRow, change: tuple[int, int, int] | None) -> RankedRow:
-    """Return a row with its change, or the same object if it has it already. Only ranked, measured rows have one."""
+def _with_change(ranked_row: RankedRow, change: ShownChange | None) -> RankedRow:
+    """Return a row with its change, or the same object if it has it already."""
     row = ranked_row.row
-    shown = change if ranked_row.rank and row.kind == "verified" else None
-    if shown == row.unseen_change:
+    if change == row.unseen_change:
         return ranked_row
-    return replace(ranked_row, row=replace(row, unseen_change=shown))
+    return replace(ranked_row, row=replace(row, unseen_change=change))
 
 
 def unseen_rows(changes: Sequence[UnseenChange]) -> list[dict[str, Any]]:

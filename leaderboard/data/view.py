@@ -181,10 +181,7 @@ class View:
     @cached_property
     def shared_benchmarks(self) -> dict[ResultKind, dict[Inputs, tuple[str, ...]]]:
         """The benchmarks of the overall scores, for measured and for reported results."""
-        by_kind = {}
-        for kind in get_args(ResultKind):
-            by_kind[kind] = shared_benchmarks(model.ranked_on(kind) for model in self.models)
-        return by_kind
+        return {kind: shared_benchmarks(self.models, kind) for kind in get_args(ResultKind)}
 
     @cached_property
     def counts(self) -> dict[str, int]:

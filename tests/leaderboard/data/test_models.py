@@ -66,7 +66,7 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
         "korquad-2": board_of(make_request, "korquad-2", a=40, page=30),
     }
     models = model_rows(boards)
-    assert shared_benchmarks(model.ranked_on("verified") for model in models) == {"image": ("ko-vqa", "ko-vdc")}, (
+    assert shared_benchmarks(models, "verified") == {"image": ("ko-vqa", "ko-vdc")}, (
         "page benchmarks have no overall: there is only one of them"
     )
     assert overall(boards) == {
@@ -108,6 +108,35 @@ def test_reported_overall_has_no_place_for_a_measured_model(make_request: Make) 
         "o/second": ("reported", 2),
     }
     assert (overall["o/first"].score, overall["o/second"].score) == (100.0, 0.0)
+
+
+def test_reported_overall_is_averaged_over_benchmarks_of_models_that_compete(make_request: Make) -> None:
+    """Measured models with more reports choose no benchmarks for those that are only reported."""
+
+    def reported(benchmark: str, *names: str) -> list[RankedRow]:
+        rows = [row(make_request, f"o/{name}", 90.0 - n, benchmark) for n, name in enumerate(names)]
+        headline = BENCHMARKS[benchmark].card.headline
+        return ranked([replace(one, kind="reported", headline=headline) for one in rows])
+
+    boards: Boards = {name: board_of(make_request, name, m1=90, m2=80, m3=70) for name in ("ko-vqa", "ko-vdc")}
+    boards |= {name: reported(name, "m1", "m2", "m3") for name in ("ko-ocrag", "kdoc-ocrbench")}
+    boards |= {name: reported(name, "first", "second") for name in ("infochartqa", "k-viscuit")}
+    models = model_rows(boards)
+    assert shared_benchmarks(models, "reported") == {"image": ("infochartqa", "k-viscuit")}
+    overall = {m.model: m.overall["image"] for m in models}
+    assert {name: (one.kind, one.rank) for name, one in overall.items() if one.kind == "reported"} == {
+        "o/first": ("reported", 1),
+        "o/second": ("reported", 2),
+    }
+
+
+def test_one_model_on_many_benchmarks_takes_the_overall_score_from_nobody(make_request: Make) -> None:
+    """Six benchmarks of one model outweigh two benchmarks of two models, but it has nobody to be compared with there."""
+    names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == "image"]
+    boards: Boards = {name: board_of(make_request, name, everywhere=90) for name in names}
+    boards |= {name: board_of(make_request, name, everywhere=90, other=50) for name in names[:2]}
+    assert len(names) > 4
+    assert overall(boards) == {"o/everywhere": {"image": 100.0}, "o/other": {"image": 0.0}}
 
 
 def test_overall_favours_model_ahead_on_all_shared_benchmarks(make_request: Make) -> None:

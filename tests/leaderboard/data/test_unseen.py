@@ -126,6 +126,11 @@ def test_tables_of_public_sets_have_a_column_that_follows_both_sets(store: Store
     assert shown() == {"o/a": 2, "o/b": -1, "o/c": -1}, "o/d has no result on the unseen set"
     publish(UNSEEN, {"o/d": 99})
     assert shown() == {"o/a": 2, "o/b": -1, "o/c": -1, "o/d": 0}
+    other = evaluated(make_request(model_id="o/a", benchmark=PUBLIC, precision="float16"), 10)
+    store.commit({other.path: other.to_bytes()}, store.head(), "another result of a model")
+    board.refresh()
+    changes = [one.row.unseen_change for one in board.view().boards[PUBLIC] if one.row.model == "o/a"]
+    assert [change and change[0] for change in changes] == [2, None], "only the row that was compared has a change"
     page = write_benchmark(board, Location("en", PUBLIC, (("columns", "unseen"), ("sort", "unseen"))), "1")
     assert page and page.index(">o/a</a>") < page.index(">o/d</a>") < page.index(">o/b</a>")
     assert ">+2</a>" in page
