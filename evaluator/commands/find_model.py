@@ -1,6 +1,6 @@
 """Find the model that a command line names: a folder, a model on the Hub, or one behind a server.
 
-The commands `run`, `parity` and `estimate` use it.
+The commands `run`, `parity` and `estimate` first read its facts, check their options by these, and then download it.
 """
 
 import argparse
@@ -19,30 +19,39 @@ from submissions.records.options import Thinking
 from submissions.records.request import EvalRequest
 
 
-class FoundModel(NamedTuple):
-    """A model that can be run: its facts, and the folders with its files."""
+class ModelFolders(NamedTuple):
+    """The folders with the files of a model."""
 
-    facts: ModelFacts
     folder: Path  # of the model, or of its base model if it is an adapter; behind a server only a name
     adapter: Path | None  # the folder of a LoRA adapter
 
 
-def find_model(args: argparse.Namespace, settings: Settings) -> FoundModel:
-    """Return the model of `--model`, and download it if it is on the Hub. Raises RefusedError, EvaluationError."""
+def find_model(args: argparse.Namespace, settings: Settings) -> ModelFacts:
+    """Return the facts of the model of `--model`. Its weights are not downloaded. Raises RefusedError."""
+    if _is_behind_server(args):
+        return facts_of_server(_model_id(args.model, "api"), args.base_url[0])
+    return facts_of_model(args.model, args.revision, settings, trust_code=args.trust_remote_code)
+
+
+def fetch_folders(facts: ModelFacts, args: argparse.Namespace, settings: Settings) -> ModelFolders:
+    """Return the folders of the model of `--model`, downloaded if it is on the Hub. Raises EvaluationError."""
     named_folder = Path(args.model)
-    if args.base_url and not args.spawn:
-        facts = facts_of_server(_model_id(args.model, "api"), args.base_url[0])
-        return FoundModel(facts, named_folder, None)
-    facts = facts_of_model(args.model, args.revision, settings, trust_code=args.trust_remote_code)
+    if _is_behind_server(args):
+        return ModelFolders(named_folder, None)
     is_local = named_folder.is_dir()
     if facts.base_revision:  # an adapter: only its base model may need code
         base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=facts.custom_code)
         adapter = named_folder if is_local else fetch_model(facts.model_id, facts.revision, settings)
-        return FoundModel(facts, base, adapter)
+        return ModelFolders(base, adapter)
     if is_local:
-        return FoundModel(facts, named_folder, None)
+        return ModelFolders(named_folder, None)
     folder = fetch_model(facts.model_id, facts.revision, settings, with_code=facts.custom_code)
-    return FoundModel(facts, folder, None)
+    return ModelFolders(folder, None)
+
+
+def _is_behind_server(args: argparse.Namespace) -> bool:
+    """Return whether the model runs on a server that somebody else has started."""
+    return bool(args.base_url) and not args.spawn
 
 
 def facts_of_model(model: str, revision: str | None, settings: Settings, *, trust_code: bool) -> ModelFacts:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
-from evaluator.commands.find_model import find_model, local_request
+from evaluator.commands.find_model import fetch_folders, find_model, local_request
 from evaluator.core.errors import DataError
 from evaluator.datasets.source import open_source
 from evaluator.results.parity import MAX_DIFFERENCES_SHOWN, parity
@@ -26,8 +26,9 @@ def main(args: argparse.Namespace) -> int:
     command = args.spawn or settings.server
     if not command:
         raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
-    facts, folder, adapter = find_model(args, settings)
+    facts = find_model(args, settings)
     request = local_request(facts, args, args.thinking)
+    folder, adapter = fetch_folders(facts, args, settings)
     benchmark = BENCHMARKS[args.benchmark]
     options = options_of(
         request,

@@ -6,13 +6,14 @@ published.
 
 import argparse
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
-from evaluator.commands.find_model import find_model, local_request
+from evaluator.commands.find_model import fetch_folders, find_model, local_request
 from evaluator.core.errors import DataError, Details, EvaluationError, IncompleteRunError, ModelServerError
 from evaluator.datasets.source import check_sent, open_source
 from evaluator.engines.registry import REGISTRY
@@ -30,13 +31,14 @@ RESULT, DETAILS, JOB = "result.json", "details.jsonl", "job"
 
 def main(args: argparse.Namespace) -> int:
     """Evaluate the model and print its scores. If the run is incomplete, the answers so far are written."""
+    _check_out(args.out)
     task = _task(args, load_settings(BENCHMARKS))
     items, dataset = load_items(task)
-    _check_out(args.out)
     with shown_progress() as show:
         try:
             evaluation = evaluate(task, items, dataset, args.out / JOB, on_progress=show)
         except IncompleteRunError as error:
+            (args.out / RESULT).unlink(missing_ok=True)  # of an earlier run, whose details are replaced now
             _write_details(error.details, args.out)
             raise
         except ModelServerError as error:
@@ -46,11 +48,13 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _check_out(out: Path) -> None:
-    """Check before hours of work that the result can be written. Raises DataError if it cannot."""
-    try:
-        (out / JOB).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"--out {out}: {error.strerror}") from None
+    """Check before hours of work that the result can be written, without writing anything. Raises DataError if it cannot."""
+    job = out / JOB
+    existing = next(folder for folder in (job, *job.absolute().parents) if folder.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise DataError(f"--out {out}: {existing} is not a folder that can be written to")
+    if existing == job and any(job.iterdir()) and not Job(job).is_prepared:
+        raise DataError(f"--out {out}: it contains a folder named {JOB} with other files, which would be deleted")
     for name in (RESULT, DETAILS):
         if (out / name).is_dir():
             raise DataError(f"--out {out}: it contains a folder named {name}")
@@ -63,10 +67,11 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
     engine = _engine(args)
     api = _api(args) if engine == "api" else None
     check_sent(args.benchmark, api, settings)
-    facts, folder, adapter = find_model(args, settings)
+    facts = find_model(args, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a text model can also be asked without images
     request = _request(facts, engine, args)
+    folder, adapter = fetch_folders(facts, args, settings)
     options = options_of(
         request,
         folder,
@@ -85,7 +90,7 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         benchmark,
         source,
         limit=args.limit,
-        latency_samples=settings.latency_samples if args.latency_samples is None else args.latency_samples,
+        latency_samples=settings.latency_samples if args.latency_samples is None else args.latency_samples,  # may be 0
         max_score_changes=settings.max_score_changes,
         cache=None if args.fresh else settings.work_dir / "answers",
         blind=args.no_images,
@@ -94,27 +99,32 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
 
 
 def _engine(args: argparse.Namespace) -> str | None:
-    """Return the engine that the arguments name, or None if the model's config decides. Raises DataError."""
+    """Return the engine that the arguments name, or None if the model's config decides.
+
+    Raises DataError if the engine has no server, or cannot evaluate the benchmark.
+    """
     if args.base_url or args.spawn:
         return "api"
     if args.engine == "api":
         raise DataError("--engine api needs --base-url, or --spawn to start a server")
-    return None if args.engine == "auto" else str(args.engine)
+    if args.engine == "auto":
+        return None
+    possible = REGISTRY.benchmarks_for(args.engine)
+    if args.benchmark not in possible:
+        raise DataError(f"--engine {args.engine} cannot evaluate {args.benchmark}, only {', '.join(possible)}")
+    return str(args.engine)
 
 
 def _request(facts: ModelFacts, engine: str | None, args: argparse.Namespace) -> EvalRequest:
-    """Return the request. Raises DataError if the engine cannot evaluate the benchmark, RefusedError."""
+    """Return the request. Raises RefusedError."""
     if args.base_url:
-        # The chat template of a server is unknown, so the mode is not checked against it, but sent to the server.
-        request = local_request(facts, args, thinking=None).evolve(thinking=args.thinking)
+        # The chat template of a server is unknown, so the mode is not checked against it, but sent to the server. The key of a
+        # request that is never queued does not have to agree with it.
+        unchecked = local_request(facts, args, thinking=None)
+        request = unchecked.evolve(thinking=args.thinking)
     else:
         request = local_request(facts, args, args.thinking)
-    if engine is None:
-        return request
-    possible = REGISTRY.benchmarks_for(engine)
-    if args.benchmark not in possible:
-        raise DataError(f"--engine {engine} cannot evaluate {args.benchmark}, only {', '.join(possible)}")
-    return request.evolve(engine=engine)
+    return request.evolve(engine=engine) if engine else request
 
 
 def _api(args: argparse.Namespace) -> ApiOptions:

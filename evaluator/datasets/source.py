@@ -39,6 +39,7 @@ from submissions.texts.failure_codes import FailureCode
 DRAWN = "drawn"  # the value of `--data` for the set that evaluator.fresh generates from this installation's seed
 SCHEME = "hf://datasets/"
 DEFAULT_SPLIT = "test"
+SAMPLE_IDS = "samples/"  # with which the ids of sample sets begin
 MAX_LOAD_ERROR = 200  # characters of an error of the `datasets` library that are shown
 
 
@@ -47,10 +48,15 @@ class Source:
     """The location of a benchmark's items, and the id, split and revision that results publish."""
 
     path: Path  # a folder in the documented schema, or a file that the benchmark's `load` reads
-    id: str  # the benchmark's name, with "samples/" before it for the sample set
+    id: str  # the benchmark's name, with SAMPLE_IDS before it for the sample set
     split: str
     commit: str | None = None  # the Hub's commit, or the first 40 digits of a drawn set's hash
     corrections: Corrections = NO_CORRECTIONS
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it is the sample set, which the project contains."""
+        return self.id.startswith(SAMPLE_IDS)
 
     @property
     def revision(self) -> str:
@@ -73,7 +79,7 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
         folder, set_sha256 = drawn_set(quarter, settings)
         return Source(folder, benchmark, quarter, set_sha256[:40])  # the start of the hash published before evaluation
     if data is None:
-        return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
+        return Source(SAMPLES / benchmark, f"{SAMPLE_IDS}{benchmark}", "sample")
     place, _, split = data.partition("#")
     split = split or DEFAULT_SPLIT
     if not place.startswith(SCHEME):

@@ -69,6 +69,7 @@ class Job:
         self.measured_mark = self.out / "measured"
         self.lock = self.out / "lock"
         self.prompts_file = folder / "prompts.jsonl"
+        self._options_file = folder / "job.json"
         self._environment_file = folder / "environment.json"
         self.batches_file = folder / "batches.json"
         self.log = folder / "inference.log"
@@ -82,8 +83,9 @@ class Job:
         `latency_samples` are the ids of the prompts that are asked again, one at a time.
         """
         job = cls(folder)
-        job.out.mkdir(parents=True, exist_ok=True)
-        (folder / "job.json").write_bytes(_OPTIONS.dump_json(options))
+        folder.mkdir(parents=True, exist_ok=True)
+        job._options_file.write_bytes(_OPTIONS.dump_json(options))
+        job.out.mkdir(exist_ok=True)
         fingerprint = config_fingerprint(options)
         occurrences = Counter[str]()  # by key: number of equal prompts so far
         unfinished = folder / "prompts.part"
@@ -104,6 +106,11 @@ class Job:
         unfinished.replace(job.prompts_file)
         return job
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the folder is one of a job, and not of something else."""
+        return self._options_file.exists()
+
     def discarded_batch_sizes(self) -> list[int]:
         """Return the batch sizes whose answers were discarded because scores depended on the batch size."""
         if not self.batches_file.exists():
@@ -119,7 +126,7 @@ class Job:
 
     def options(self) -> EngineOptions:
         """Return the options of the engine."""
-        return _OPTIONS.validate_json((self.folder / "job.json").read_bytes())
+        return _OPTIONS.validate_json(self._options_file.read_bytes())
 
     def prompts(self) -> Iterator[Prompt]:
         """Return the prompts of the job."""

@@ -10,8 +10,9 @@ from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 def reproduce(task: Task) -> str:
     """Return the `python -m evaluator run` command of a task, with options only if they differ from their default.
 
-    BASE_URL and FOLDER are placeholders for the operator's server and for the folder of a drawn test set, which `ko-fresh
-    verify` draws again.
+    BASE_URL is a placeholder for the operator's server. DATA is one for the test set, whose address may be private: its
+    folder or its dataset on the Hub. Questions of KO-FRESH are generated from a secret seed, and `ko-fresh verify` writes
+    such a folder once the seed is public.
     """
     request = task.request
     options = task.options
@@ -26,8 +27,8 @@ def reproduce(task: Task) -> str:
     if api and api.spawn:
         command += ["--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]
-    if task.benchmark.drawn and not task.source.split.startswith("sample"):
-        command += ["--data", f"FOLDER#{task.source.split}"]
+    if not task.source.is_sample:
+        command += ["--data", f"DATA#{task.source.split}"]
     options_with_value = {
         "--thinking": request.thinking,
         "--decoding": options.decoding if options.decoding != "greedy" else None,
@@ -35,10 +36,13 @@ def reproduce(task: Task) -> str:
         "--max-reasoning-tokens": _none_if_default(options.max_reasoning_tokens, MAX_REASONING_TOKENS),
         "--limit": task.limit,
         "--max-pixels": _none_if_default(options.max_pixels, MAX_PIXELS),
+        "--page-chars": api.page_chars if api else None,
     }
     for name, value in options_with_value.items():
         if value:
             command += [name, str(value)]
+    if api and api.image_links:
+        command.append("--image-links")
     if request.custom_code:
         command.append("--trust-remote-code")
     if task.blind:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 PLACEHOLDERS = ("model", "port", "precision")
 REQUIRED = ("model", "port")
+MAX_COMMAND = 2000  # characters; results contain the command
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")  # "{model}", but not '{"a": 1}': other braces belong to the command
 
 
@@ -18,6 +19,8 @@ def server_words(command: str) -> list[str]:
     words = shlex.split(command)
     if not words:
         raise ValueError("the command is empty")
+    if len(command) > MAX_COMMAND:
+        raise ValueError(f"the command has {len(command):,} characters, more than {MAX_COMMAND:,}")
     if re.match(r"[A-Za-z_]\w*=", words[0]):  # NAME=value
         raise ValueError(f"no shell reads this command, so it cannot begin with {words[0]}; write env {words[0]} …")
     named = _PLACEHOLDER.findall(command)

@@ -242,7 +242,7 @@ class EvalResult(Record):
     earlier: list[Earlier] = Field(default_factory=list)  # before errata, oldest first
     environment: dict[str, Label] = Field(default_factory=dict)
     provenance: Provenance
-    reproduce: Annotated[str, Field(max_length=1000)] | None = None
+    reproduce: Annotated[str, Field(max_length=4000)] | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,18 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
+from evaluator.datasets.source import Source
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import Job
 from evaluator.job.latency_pass import WARM_UP
+from evaluator.results.reproduce import reproduce
+from evaluator.results.task import Task, options_of
 from evaluator.sandbox.environment import child_environment
 from scripts.demo import make_smollm2
 from scripts.support.engines import STOP_AFTER_FILE, LoggingEngine
+from scripts.support.records import request_numbered
 from scripts.support.serving import python
+from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
@@ -354,6 +360,42 @@ def test_job_crops_extra_figures(tmp_path: Path) -> None:
     (prompt,) = job.prompts()
     assert [Image.open(p).size for p in prompt.images] == [(100, 60), (30, 30)]
     assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]
+
+
+def test_run_refuses_to_replace_a_folder_of_something_else(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job/thesis.txt").write_text("years of work")
+    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--limit", "2", "--out", str(tmp_path))
+    assert done.returncode == 2 and "a folder named job with other files" in done.stderr
+    assert (tmp_path / "job/thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [(("--engine", "extractive"), "cannot evaluate ko-vqa"), (("--out", "/dev/null/x"), "--out /dev/null/x: ")],
+)
+def test_run_checks_everything_before_a_download(
+    arguments: tuple[str, ...], reason: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch(*_: object, **__: object) -> Path:
+        raise AssertionError("60 GB were downloaded")
+
+    monkeypatch.setattr("evaluator.commands.find_model.fetch_model", fetch)
+    out = () if "--out" in arguments else ("--out", str(tmp_path / "out"))
+    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", *out, *arguments)
+    assert done.returncode == 2 and reason in done.stderr
+
+
+def test_command_to_reproduce_names_the_data_and_what_a_server_was_sent() -> None:
+    benchmark = BENCHMARKS["korquad-2"]
+    request = request_numbered(1, benchmark="korquad-2")
+    api = ApiOptions(base_url="http://127.0.0.1:1", model="m", page_chars=5000, image_links=True)
+    options = options_of(request, Path("m"), benchmark, api=api)
+    of_makers = Task(request, options, benchmark, Source(Path("p"), "korquad-2", "dev", "5" * 40))
+    command = reproduce(of_makers)
+    assert "--data 'DATA#dev'" in command and "--page-chars 5000" in command and "--image-links" in command
+    of_sample = replace(of_makers, source=Source(Path("p"), "samples/korquad-2", "sample"))
+    assert "--data" not in reproduce(of_sample)
 
 
 def test_run_without_images_is_blind(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
