@@ -5,7 +5,6 @@ then 1. It can be run again, and prints what changed. Entries that their makers 
 wordings are kept.
 """
 
-import csv
 import json
 import re
 import sys
@@ -17,7 +16,7 @@ from pydantic import ValidationError
 
 from evaluator.core.files import replace_file
 from leaderboard.facts.lineage import LINEAGE, SOURCE, Agreement, Encoder, Fact, Lineage, Origin
-from scripts.import_register import STAYS, loss_of, numbered_rows, run
+from scripts.support.importing import STAYS, loss_of, numbered_rows, row_of, run
 
 COLUMNS = [
     "model_id",
@@ -55,7 +54,7 @@ def main(file: str, target: Path = LINEAGE, *, may_lose: bool = False) -> int:
     before = {one["model"]: one for one in json.loads(target.read_bytes())} if target.exists() else {}
     try:
         accepted, refused = read(Path(file), before)
-    except (OSError, UnicodeError, csv.Error, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(f"import_lineage: {file}: {error}", file=sys.stderr)
         return 2
     for reason in refused:
@@ -84,14 +83,9 @@ def read(file: Path, before: dict[str, Any]) -> tuple[list[Lineage], list[str]]:
     found: dict[str, tuple[int, Lineage]] = {}
     refused: list[str] = []
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        for number, row in numbered_rows(lines, COLUMNS):
-            if None in row or None in row.values():
-                refused.append(
-                    f"row {number}: it has {'more' if None in row else 'fewer'} cells than the table has columns"
-                )
-                continue
+        for number, cells in numbered_rows(lines, COLUMNS):
             try:
-                entries = list(_entries({name: cell.strip() for name, cell in row.items()}, before))
+                entries = list(_entries(row_of(cells, COLUMNS), before))
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 refused.append(f"row {number}: {'.'.join(map(str, first['loc']))}: {first['msg']}")

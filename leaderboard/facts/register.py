@@ -7,13 +7,14 @@ The pages /register show, for each set of `register_sets.py`, an `Entry` for eac
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import cache
 from itertools import combinations
 from typing import Literal, get_args
 
+from leaderboard.facts.model_names import read_name
 from leaderboard.facts.register_sets import SETS
 from submissions.config.paths import ASSETS
 from submissions.records.hub_names import is_hub_id
@@ -29,10 +30,6 @@ AGREEMENT = 1.0  # points: reporters whose scores of a model are at most this fa
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}(-[0-9]{2})?")  # 2026-01 or 2026-01-31
 _VALUE = re.compile(r"-?[0-9]{1,5}(\.[0-9]{1,6})?")  # 61.5 or -0.25
 _ADDRESS = re.compile(r"https://[^\s\"'<>]+")
-# Parts of a model's name, in lower case, that reporters add or leave out: the day of a version in brackets, and words that
-# mean the instruction-tuned model. " (25.07.16)", " (2024-05-13)", "-instruct", "-it".
-_IGNORED_IN_NAME = re.compile(r"\s*\((20)?\d\d[.-]\d\d[.-]\d\d\)|[-\s](instruct|it)\b")
-_SIZE_IN_BRACKETS = re.compile(r"\s*\((\d+(?:\.\d+)?b)\)")  # " (8b)"
 
 
 @dataclass(frozen=True)
@@ -76,6 +73,11 @@ class Number:
         return model_key(self.hub_id or self.model)
 
     @property
+    def owner(self) -> str:
+        """The owner of the model's repository, in lower case. Empty if the Hub id is unknown."""
+        return self.hub_id.rpartition("/")[0].casefold()
+
+    @property
     def identity(self) -> tuple[str, ...]:
         """What makes two rows the same number: a source prints one value for it."""
         return (self.benchmark, self.variant, self.metric, self.model, self.reporter, self.conditions, self.source)
@@ -111,7 +113,7 @@ class Entry:
         differences = []
         for first, second in combinations(self.numbers, 2):
             is_same_reporter = first.reporter == second.reporter
-            if is_same_reporter is of_one_reporter and _may_be_same_metric(first.metric, second.metric):
+            if is_same_reporter == of_one_reporter and _may_be_same_metric(first.metric, second.metric):
                 differences.append(abs(first.value - second.value))
         return round(max(differences), 2) if differences else None
 
@@ -127,14 +129,14 @@ class Entry:
         return differs or any(number.flag == "conflict" for number in self.numbers)
 
 
-def check(row: dict[str, str]) -> Number:
-    """Return a row of the register, as `csv.DictReader` reads it, as a number.
+COLUMNS = [field.name for field in fields(Number)]
 
-    Raises ValueError with the reason if the row cannot be accepted.
+
+def check(row: Mapping[str, str]) -> Number:
+    """Return a row of the register as a number.
+
+    Raises ValueError with the reason if it cannot be accepted.
     """
-    # DictReader puts cells without a column under the key None, and gives columns without a cell the value None.
-    if None in row or None in row.values():
-        raise ValueError(f"it has {'more' if None in row else 'fewer'} cells than the table has columns")
     if list(row) != COLUMNS:
         raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
     cells = {name: cell.strip() for name, cell in row.items()}
@@ -159,13 +161,10 @@ def check(row: dict[str, str]) -> Number:
     if cells["reporter_type"] not in get_args(ReporterType):
         raise ValueError(f"reporter_type must be one of {', '.join(get_args(ReporterType))}")
     if cells["flag"] != "ok" and not (cells["note"] or cells["conditions"]):
-        raise ValueError("a number that is not ok needs a note with the reason")
+        raise ValueError("a number that is not ok needs a note with the reason, or conditions that show it")
     if not _VALUE.fullmatch(cells["value"]):
         raise ValueError(f"the value must be a number like 61.5, not {cells['value'][:30]!r}")
     return Number(**{**cells, "value": float(cells["value"])})  # type: ignore[arg-type]
-
-
-COLUMNS = [field.name for field in fields(Number)]
 
 
 def _is_date(text: str) -> bool:
@@ -198,8 +197,25 @@ def entries(title: str) -> list[Entry]:
     for number in numbers_of_set(title):
         if number.is_compared and number.is_whole:
             groups.setdefault(number.model_key, []).append(number)
-    found = [_entry(group) for group in groups.values()]
+    found: list[Entry] = []
+    for group in groups.values():
+        for own in _split(group, lambda number: number.owner):
+            found += [_entry(same_model) for same_model in _split(own, lambda number: read_name(number.model).version)]
     return sorted(found, key=lambda entry: entry.model.casefold())
+
+
+def _split(group: list[Number], part: Callable[[Number], str]) -> list[list[Number]]:
+    """Split numbers with one name by a part that tells models apart, if two numbers have it and differ.
+
+    A name without the part means any of them, so it is only apart if there are two to choose from: "GPT-4o" and
+    "GPT-4o (2024-05-13)" stay together, but not if there is "GPT-4o (2024-11-20)" too.
+    """
+    by_part: dict[str, list[Number]] = {}
+    for number in group:
+        by_part.setdefault(part(number), []).append(number)
+    if len(by_part.keys() - {""}) < 2:
+        return [group]
+    return list(by_part.values())
 
 
 def contradictions() -> list[tuple[str, Entry]]:
@@ -218,19 +234,19 @@ def numbers_of_model(model: str) -> list[Number]:
     wanted = model_key(model)
     owner = model.rpartition("/")[0].casefold()
     named = [number for number in numbers() if number.model_key == wanted]
-    return [number for number in named if not owner or number.hub_id.rpartition("/")[0].casefold() == owner]
+    return [number for number in named if not owner or number.owner == owner]
 
 
 def model_key(name: str) -> str:
     """Return a text that is the same for all spellings of a model's name.
 
-    It is the name without owner, case, punctuation and _IGNORED_IN_NAME. A size in brackets is left out if the register has
-    the name without one too, and with no other: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but
-    "InternVL2.5 (8B)" -> "internvl2.58b", because there is "InternVL2.5 (4B)".
+    It is the key of `read_name`, with the size in brackets. The size is left out if the register has the name without one too,
+    and with no other: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but "InternVL2.5 (8B)" ->
+    "internvl2.58b", because there is "InternVL2.5 (4B)".
     """
-    key, size = _key_and_size(name)
-    known_sizes = _sizes_by_key().get(key, set())
-    return key if known_sizes == {"", size} else f"{key}{size}"
+    printed = read_name(name)
+    other_sizes = _sizes_by_key().get(printed.key, set()) - {printed.size}
+    return printed.key if other_sizes == {""} else f"{printed.key}{printed.size}"
 
 
 @cache
@@ -238,18 +254,9 @@ def _sizes_by_key() -> dict[str, set[str]]:
     """Return the sizes in brackets of the models of the register by name, with "" for a name that is printed without one."""
     sizes: dict[str, set[str]] = {}
     for number in numbers():
-        key, size = _key_and_size(number.hub_id or number.model)
-        sizes.setdefault(key, set()).add(size)
+        printed = read_name(number.hub_id or number.model)
+        sizes.setdefault(printed.key, set()).add(printed.size)
     return sizes
-
-
-def _key_and_size(name: str) -> tuple[str, str]:
-    """Return the key of a name without the size in its brackets, and that size: ("internvl2.5", "8b")."""
-    short_name = _IGNORED_IN_NAME.sub("", name.rpartition("/")[2].casefold())
-    size = _SIZE_IN_BRACKETS.search(short_name)
-    key = _SIZE_IN_BRACKETS.sub("", short_name)
-    key = re.sub(r"(?<=\d)_(?=\d)", ".", key)  # 2_6 -> 2.6
-    return re.sub(r"[^\w.+]|_", "", key), size[1] if size else ""
 
 
 def _entry(group: Sequence[Number]) -> Entry:
@@ -272,8 +279,9 @@ def _metric_kind(metric: str) -> str:
     "accuracy (%), LLM judge" -> "accuracy"; "judge rating (GPT-5-mini), 0 to 100" -> "judge rating"; "not named in the card"
     -> "".
     """
-    if metric.startswith("not named"):
+    named = metric.casefold()
+    if named.startswith("not named"):
         return ""
-    if "accuracy" in metric or "exact match" in metric:
+    if named.startswith(("accuracy", "exact match")):
         return "accuracy"
-    return metric.partition("(")[0].strip()
+    return named.partition("(")[0].strip()

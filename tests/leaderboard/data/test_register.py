@@ -113,7 +113,7 @@ def test_second_import_prints_only_what_changed(tmp_path: Path, capsys: pytest.C
     capsys.readouterr()
     assert main(str(_file(tmp_path, ROW | {"value": "72"}, ROW | {"model": "Other"})), target) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "K-Viscuit · all · accuracy (%) · Example 7B · A reader: 71.5 → 72",
+        "K-Viscuit · all · accuracy (%) · Example 7B · A reader · English prompt: 71.5 → 72",
         "2 numbers in register.csv, 0 rows refused",
     ]
 
@@ -172,6 +172,38 @@ def test_model_is_found_by_repository_and_by_printed_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "models"),
+    [
+        (("GPT-4o", "GPT-4o (2024-05-13)"), 1),
+        (("GPT-4o (24.05.13)", "gpt-4o-2024-05-13"), 1),
+        (("GPT-4o (2024-05-13)", "GPT-4o (24.11.20)"), 2),
+        (("GPT-4o", "GPT-4o (2024-05-13)", "GPT-4o (24.11.20)"), 3),
+        (("kanana-1.5-v (25. 07. 24)", "Kanana 1.5 V"), 1),
+        (("a/Foo-7B", "b/Foo-7B"), 2),
+        (("a/Foo-7B", "Foo 7B"), 1),
+    ],
+)
+def test_dated_versions_and_owners_tell_models_apart(
+    names: tuple[str, ...], models: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [ROW | {"model": name, "hub_id": name if "/" in name else ""} for name in names]
+    monkeypatch.setattr("leaderboard.facts.register.numbers", lambda: tuple(map(check, rows)))
+    assert len(entries(ROW["benchmark"])) == models
+
+
+def test_metric_is_the_same_in_any_letter_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spread(first: str, second: str) -> float | None:
+        rows = [ROW | {"metric": first}, ROW | {"metric": second, "reporter": "Another", "value": "61.5"}]
+        monkeypatch.setattr("leaderboard.facts.register.numbers", lambda: tuple(map(check, rows)))
+        (entry,) = entries(ROW["benchmark"])
+        return entry.spread
+
+    assert spread("accuracy (%)", "Accuracy (%)") == 10.0
+    assert spread("accuracy (%)", "exact match after letter extraction") == 10.0
+    assert spread("accuracy (%)", "keyword accuracy (hard)") is None
+
+
+@pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"value": "1000000"}, "the value must be a number"),
@@ -218,6 +250,24 @@ def test_file_that_leaves_out_most_numbers_changes_nothing_unless_asked(
     assert main(few, target, may_lose=True) == 0 and target.read_bytes() != before
 
 
+def test_rows_that_are_refused_today_are_not_lost_silently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = _file(tmp_path, *({**ROW, "model": f"m{n}"} for n in range(10)), *(ROW | {"source": ""},) * 5)
+    before = target.rename(tmp_path / "register.csv").read_bytes()
+    file = str(_file(tmp_path, *({**ROW, "model": f"m{n}"} for n in range(10))))
+    assert main(file, tmp_path / "register.csv") == 2
+    said = capsys.readouterr().err
+    assert "row 12: no source" in said and "add --replace" in said
+    assert (tmp_path / "register.csv").read_bytes() == before
+
+
+def test_import_prints_all_changes_of_a_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "register.csv"
+    assert main(str(_file(tmp_path, ROW)), target) == 0
+    capsys.readouterr()
+    assert main(str(_file(tmp_path, ROW | {"value": "72", "flag": "doubtful"})), target) == 0
+    assert "English prompt: 71.5 → 72, flag: 'ok' → 'doubtful'" in capsys.readouterr().out
+
+
 def test_full_disk_leaves_the_register_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "register.csv"
     assert main(str(_file(tmp_path, ROW)), target) == 0
@@ -236,7 +286,8 @@ def test_full_disk_leaves_the_register_of_before(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace("benchmark,", "value,", 1), "the columns must be"),
+        (lambda text: text.replace("benchmark,", "value,", 1), "line 1: the columns must be"),
+        (lambda text: text.replace("K-Viscuit,", '"K"-Viscuit,', 1), "line 2: "),
         (lambda text: text.rstrip("\n") + ',"unclosed\n', "line"),
         (lambda text: text + "x" * 200_000 + "\n", "line"),
     ],
