@@ -10,6 +10,8 @@ COMMIT_FILE = ROOT / "COMMIT"  # written into images and Spaces, which have no g
 
 def git_hash() -> str | None:
     """Return the commit of this code, from git or from COMMIT_FILE, or None if neither is there."""
+    if not (ROOT / ".git").exists():  # git would find the repository of a folder that contains this one
+        return _commit_in_file()
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--verify", "-q", "HEAD"],

@@ -7,7 +7,7 @@ from datetime import datetime
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records.request import Status
+from submissions.records.request import Lease, Status
 from submissions.store.folders import ENTRIES_PER_FOLDER, RECOMMENDED_FILES, folder_sizes
 
 SHOWN_WORKERS = 5
@@ -29,22 +29,34 @@ def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
     yield f"private   {settings.private_store}"
     yield "queue     " + ", ".join(f"{counts[status]} {status}" for status in Status)
     if pending := [row.submitted_at for row in rows if row.status == Status.PENDING]:
-        yield f"          oldest pending since {_ago(min(pending), now)}"
-    for key, lease in heartbeats.last_by_key(row.key for row in rows if row.status == Status.RUNNING).items():
-        at = lease.progress
-        progress = f", {at.stage} {at.done}/{at.total}" if at else ""
-        yield f"running   {key} by {lease.worker}, heartbeat {_ago(lease.heartbeat_at, now)} ago{progress}"
+        yield f"          oldest pending for {_ago(min(pending), now)}"
+    running = [row.key for row in rows if row.status == Status.RUNNING]
+    leases = heartbeats.last_by_key(running)
+    for key in running:
+        yield f"running   {key} {_running(leases.get(key), now)}"
     for pause in heartbeats.pauses(now):
-        yield f"paused    {pause.worker} after {pause.code}, since {_ago(pause.since, now)}"
-    workers = sorted(heartbeats.workers(), key=lambda worker: worker.seen_at)
-    for worker in workers[-SHOWN_WORKERS:]:
+        yield f"paused    {pause.worker} after {pause.code}, for {_ago(pause.since, now)}"
+    workers = sorted(heartbeats.workers(), key=lambda worker: worker.seen_at, reverse=True)
+    for worker in workers[:SHOWN_WORKERS]:
         yield f"worker    {worker.worker}, seen {_ago(worker.seen_at, now)} ago"
     if not workers:
         yield "worker    none seen yet"
+    if len(workers) > SHOWN_WORKERS:
+        yield f"          and {len(workers) - SHOWN_WORKERS} seen earlier"
     if diagnosis := heartbeats.diagnosis():
-        yield f"doctor    {len(diagnosis.faults)} faults on {diagnosis.host}, {_ago(diagnosis.at, now)} ago"
+        faults = len(diagnosis.faults)
+        yield f"doctor    {faults} fault{'' if faults == 1 else 's'} on {diagnosis.host}, {_ago(diagnosis.at, now)} ago"
         for line in diagnosis.faults:
             yield f"          {line}"
+
+
+def _running(lease: Lease | None, now: datetime) -> str:
+    """Return what is known of a running request, by the last heartbeat of its worker."""
+    if lease is None:
+        return "without a heartbeat so far"
+    at = lease.progress
+    progress = f", {at.stage} {at.done}/{at.total}" if at else ""
+    return f"by {lease.worker}, heartbeat {_ago(lease.heartbeat_at, now)} ago{progress}"
 
 
 def _ago(then: datetime, now: datetime) -> str:
