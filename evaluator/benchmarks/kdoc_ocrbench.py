@@ -103,8 +103,10 @@ class KDocOCRBench(Transcription):
             column=False,
             on_hub=False,
         ),
-        Metric(GROUPS["present"], Text("문장", "Sentences"), on_hub=False, order=Text("문장 점수", "Sentences")),
-        Metric(GROUPS["table"], Text("표", "Tables"), on_hub=False, order=Text("표 점수", "Tables")),
+        Metric(
+            GROUPS["present"], Text("문장", "Sentences"), on_hub=False, name_in_order=Text("문장 점수", "Sentences")
+        ),
+        Metric(GROUPS["table"], Text("표", "Tables"), on_hub=False, name_in_order=Text("표 점수", "Tables")),
         Metric(
             GROUPS["absent"], Text("머리글·바닥글 제외", "Headers and footers left out"), on_hub=False, column=False
         ),

@@ -159,7 +159,7 @@ class KoFresh(Benchmark):
         Metric(
             "memorised",
             Text("암기", "Memorised"),
-            order=Text("암기 정도", "Memorised"),
+            name_in_order=Text("암기 정도", "Memorised"),
             lowest=-100.0,
             lower_is_better=True,
             hint=Text(

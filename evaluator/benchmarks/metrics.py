@@ -35,19 +35,21 @@ class Metric:
     name: str  # key in results, columns and exports
     title: Text
     aggregate: Aggregate = mean
-    lowest: float = 0.0  # lowest possible value in percent, below 0 for a difference
+    lowest: float = 0.0  # lowest possible value in percent, as it is published; below 0 for a difference
     hint: Text | None = None  # explains the metric's column on the board
     column: bool = True  # whether the board shows it unless a visitor chooses otherwise
     on_hub: bool = True  # whether it is published on model pages of the Hub
     needs_gold: bool = True  # whether it depends on the gold answers, so that its values could reveal them
     lower_is_better: bool = False
-    loss_on: str | None = None  # bucket of the card's ladder on which it measures what is lost against the clean items
-    order: Text | None = None  # its title in "… 높은 순", if the title alone does not read as a score
+    loss_on: str | None = (
+        None  # version of the pictures, such as "scan", whose loss against the clean pictures it measures
+    )
+    name_in_order: Text | None = None  # its title in "… 높은 순", if the title alone does not read as a score
 
     @property
     def order_title(self) -> Text:
         """The title of the metric in "… 높은 순" ("…, highest first")."""
-        return self.order or self.title
+        return self.name_in_order or self.title
 
     @property
     def is_mean(self) -> bool:
@@ -86,7 +88,7 @@ IN_KOREAN = Metric(
         "한국어로 물은 문항에 답한 것 가운데 한국어로 답한 비율입니다. 이름, 숫자, 단위는 따지지 않으며, 그것만으로 된 답변은 세지 않습니다.",
         "Share of the answers to Korean questions that are in Korean. Names, numbers and units may be in any script; answers with nothing else are not counted.",
     ),
-    order=Text("한국어 답변 비율", "In Korean"),
+    name_in_order=Text("한국어 답변 비율", "In Korean"),
     needs_gold=False,
     on_hub=False,
 )

@@ -42,7 +42,7 @@ def fitted_size(path: Path, max_pixels: int) -> tuple[int, int, float]:
     """
     with _open(path) as image:
         width, height = image.size
-        # Pillow itself turns TIFF files.
+        # Pillow turns TIFF files itself, and has the size of the turned image.
         if _orientation(image) in TURNED and image.format != "TIFF":
             width, height = height, width
     factor = min(1.0, (max_pixels / (width * height)) ** 0.5)
@@ -122,10 +122,12 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 def _from_deep_grey(image: Image.Image) -> Image.Image:
     """Scale grey values of more than 8 bits to 8 bits. Pillow's own conversion would cut them off at white."""
-    values: Any = np.nan_to_num(np.asarray(image).astype(np.float64))
-    grey = np.clip(np.round(_scaled_to_255(values, image.mode)), 0, 255).astype(np.uint8)
+    values: Any = np.asarray(image).astype(np.float64)
+    finite = np.where(np.isfinite(values), values, 0)  # a few infinite values shall not decide the scale
+    grey = np.clip(np.round(_scaled_to_255(finite, image.mode)), 0, 255).astype(np.uint8)
+    grey[np.isposinf(values)] = 255
     transparent = image.info.get("transparency")
-    if isinstance(transparent, int):
+    if isinstance(transparent, int):  # the grey value of a PNG file that is transparent
         grey[values == transparent] = 255
     return Image.fromarray(grey).convert("RGB")
 
@@ -135,12 +137,12 @@ def _scaled_to_255(values: Any, mode: str) -> Any:
 
     A 16-bit image has a fixed scale. Modes "I" and "F" have none, so the highest value decides:
 
-    mode                 highest value    shown as white
+    mode                 highest value    white is
     "I;16", "I;16B" …    any              65,535
     "I", "F"             256 to 65,535    65,535
     "I", "F"             above            the highest value
     "F"                  up to 1          1, if no value is negative
-    "I", "F"             up to 255        255: these are 8 bits already
+    "I", "F"             other            255: these are 8 bits already
     """
     highest = values.max(initial=0.0)
     if mode.startswith("I;16") or 255 < highest <= 65_535:
@@ -195,7 +197,7 @@ def _orientation(image: Image.Image) -> int:
 
 
 def _tags(image: Image.Image) -> Image.Exif:
-    """Return the EXIF tags of an image.
+    """Return the EXIF tags of an image, as `image.getexif()` does, but faster.
 
     `PngImageFile.getexif` decodes all pixels, to reach tags that follow them. If a file has none there, `getexif` of the
     base class is called, which needs only the header.

@@ -29,7 +29,7 @@ from evaluator.sandbox.layout import NOBODY, Layout, full_layout, minimal_layout
 from evaluator.sandbox.remedies import container_runtime, remedy
 from submissions.config.machine import memory_bytes
 
-# Random user ids are from 2^30 to 2^30 + 2^28, far above those of a host's users and of containers' user namespaces.
+# Random user ids are from 2^30 to 2^30 + 2^28, far above those of a host's users and of usual containers' user namespaces.
 FIRST_RANDOM_UID = 2**30
 RANDOM_UIDS = 2**28
 MAX_PROCESSES = 2048  # threads included
@@ -48,11 +48,11 @@ class SandboxPolicy:
     writable: Path
     environment: Mapping[str, str]
     memory: int | None = None  # bytes; None: MEMORY_SHARE of what this process may use
-    user: int = NOBODY  # user id inside, if the worker is root; a new one for each run shares nothing with the next
+    user: int = NOBODY  # user id inside, if the worker is root, see `new_user`
 
     @property
     def memory_limit(self) -> int:
-        """The most bytes of memory that the evaluation may use."""
+        """The most bytes of memory that each process may use; `evaluator/job/process.py` watches their total."""
         return self.memory or int(MEMORY_SHARE * memory_bytes())
 
 
@@ -85,8 +85,22 @@ def _empty_folder() -> Path:
 
 
 def new_user() -> int:
-    """Return a random user id that is unlikely to be used by the host, a container or an earlier evaluation."""
-    return FIRST_RANDOM_UID + secrets.randbelow(RANDOM_UIDS)
+    """Return a random user id that is unlikely to be used by the host, a container or an earlier evaluation.
+
+    So an evaluation can neither read files that another one has left nor send signals to it. In a rootless container, which has
+    only some user ids, it is NOBODY.
+    """
+    user = FIRST_RANDOM_UID + secrets.randbelow(RANDOM_UIDS)
+    return user if _exists_here(user) else NOBODY
+
+
+def _exists_here(user: int) -> bool:
+    """Return whether the user namespace of this process has a user id."""
+    for line in Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines():
+        first, _outside, count = map(int, line.split())
+        if first <= user < first + count:
+            return True
+    return False
 
 
 def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:

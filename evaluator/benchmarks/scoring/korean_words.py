@@ -5,6 +5,7 @@ Benchmarks with Korean questions add the result to their scores (`with_language`
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
 # What is not prose: code, formulas, markup, addresses.
@@ -12,19 +13,21 @@ _NOT_PROSE = re.compile(
     r"```.*?```|`[^`]*`|\$[^$]*\$|\\[A-Za-z]+|<[^<>]{1,200}>|https?://\S+|(?<!\S)\S+@\S+", re.DOTALL
 )
 _IN_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
-_HANGUL = re.compile(r"[가-힣ㄱ-ㆎ]+")
-# Han, kana, Cyrillic, Greek words of several letters, Arabic, Hebrew, Devanagari, Thai.
+_HANGUL = re.compile(r"[가-힣ㄱ-ㆌ]+")  # without ㆍ, which stands between words
+# Kana (without ・, which stands between words), Han, Cyrillic, Greek words of several letters, Arabic, Hebrew, Devanagari, Thai.
 _OTHER_SCRIPT = re.compile(
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[\u0400-\u052f]{2,}|[\u0370-\u03ff]{3,}"
+    r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[\u0400-\u052f]{2,}|[\u0370-\u03ff]{3,}"
     r"|[\u0590-\u06ff]+|[\u0900-\u097f]+|[\u0e00-\u0e7f]+"
 )
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
-_AFTER_NUMBER = re.compile(r"[\d,.]\s?$")
-MAX_UNIT = 3  # letters of a Latin word that is a unit if it follows a number, such as kWh or won
-# English words with which answers begin, or which they consist of. Any other word with a capital may be a name.
+_ENDS_IN_NUMBER = re.compile(r"\d\s?$")
+MAX_NESTING = 3  # of brackets inside brackets
+MAX_UNIT = 3  # letters of a lower-case word that is a unit if it follows a number, such as kg or won
+# English words with which answers begin, or which they consist of, and which may have a capital. Any other word with a capital
+# may be a name or a unit.
 _ENGLISH = frozenset({
-    "a", "an", "and", "answer", "are", "as", "based", "because", "but", "by", "cannot", "chart", "data", "does",
-    "document", "final", "for", "from", "given", "graph", "here", "however", "i", "image", "in", "is", "it", "no",
+    "an", "and", "answer", "are", "as", "based", "because", "but", "by", "cannot", "chart", "data", "does",
+    "document", "final", "for", "from", "given", "graph", "here", "however", "image", "in", "is", "it", "no",
     "none", "not", "of", "on", "question", "result", "so", "step", "table", "that", "the", "therefore", "there",
     "these", "this", "thus", "to", "total", "unanswerable", "unit", "unknown", "value", "was", "we", "were",
     "which", "yes",
@@ -40,11 +43,11 @@ def in_korean(question: str, answer: str) -> float | None:
     """
     if not _HANGUL.search(question):
         return None
-    prose = _NOT_PROSE.sub(" ", answer)
+    prose = _NOT_PROSE.sub(" ", unicodedata.normalize("NFC", answer))
     asked = {word.casefold() for word in _LATIN.findall(question)}
-    korean = len(_HANGUL.findall(prose))
+    korean = len(_HANGUL.findall(prose))  # those in brackets too
     if korean:
-        prose = _IN_BRACKETS.sub(" ", prose)  # what explains the Korean words
+        prose = _without_brackets(prose)  # what explains the Korean words
     latin = sum(_is_foreign(found, asked) for found in _LATIN.finditer(prose))
     other = [word for word in _OTHER_SCRIPT.findall(prose) if word not in question]
     if not (korean or latin or other):
@@ -64,6 +67,16 @@ def _is_foreign(found: re.Match[str], asked: set[str]) -> bool:
     folded = word.casefold()
     if len(word) == 1 or folded in asked:
         return False
-    if word != folded:
+    has_capital = word != folded
+    if has_capital:
         return folded in _ENGLISH
-    return not (len(word) <= MAX_UNIT and _AFTER_NUMBER.search(found.string[: found.start()][-3:]))
+    before = found.string[max(0, found.start() - 2) : found.start()]
+    is_unit = len(word) <= MAX_UNIT and _ENDS_IN_NUMBER.search(before)
+    return not is_unit
+
+
+def _without_brackets(text: str) -> str:
+    """Return a text without what is in brackets: "서울(the capital (Seoul) of korea)" -> "서울 "."""
+    for _ in range(MAX_NESTING):
+        text = _IN_BRACKETS.sub(" ", text)  # the innermost ones
+    return text

@@ -29,6 +29,10 @@ QUESTION = "2023년 한빛시 KTX 이용객은 몇 명인가요?"
         "<b>합계</b>는 42입니다",
         "합계는 $x + y = 42$ 명입니다",
         "정답은 ㄴ입니다.",
+        "서울(the capital (Seoul) of Korea)",
+        "서울・부산",
+        "서울 kg당 3,000 won",
+        "\u1109\u1165\u110b\u116e\u11af",  # decomposed
         '{"answer": "42명"}',
         "km/h 기준 42",
         "1204억 원 (source: chart)",
@@ -62,6 +66,7 @@ def test_answer_is_korean(answer: str) -> None:
         "서울特別市는 42명",
         "jeongdap-eun 42myeong-imnida",
         "OECD average is 42",
+        "서울. it is",
     ],
 )
 def test_answer_is_not_korean(answer: str) -> None:
@@ -69,7 +74,8 @@ def test_answer_is_not_korean(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "42", "1,402,886", "42%", "42 kWh", "$42$", "LG CNS", "KTX", "ktx", "A", "3.5e6", "`forty two`", "–"]
+    "answer",
+    ["", "42", "1,402,886", "42%", "42 kWh", "$42$", "LG CNS", "KTX", "ktx", "A", "3.5e6", "`forty two`", "–", "1ㆍ2"],
 )
 def test_answer_without_words_is_not_judged(answer: str) -> None:
     assert in_korean(QUESTION, answer) is None

@@ -90,6 +90,16 @@ def sent(path: Path, budget: int) -> tuple[str, Image.Image]:
     return head, Image.open(io.BytesIO(base64.b64decode(content)))
 
 
+@pytest.mark.parametrize("white", [1.0, 255.0, 65_535.0])
+def test_infinite_values_do_not_decide_the_scale(white: float, tmp_path: Path) -> None:
+    values = np.asarray(deep("float32", white, white / 20)).copy()
+    values[0, :3] = (np.inf, -np.inf, np.nan)
+    Image.fromarray(values).save(tmp_path / "1.tiff")
+    pixels = np.asarray(load_image(tmp_path / "1.tiff"))
+    assert pixels[15:25, 15:25].max() < 40 and pixels[1:8].min() > 230
+    assert pixels[0, 0].min() == 255 and pixels[0, 1].max() == 0
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_page_is_dark_on_white(name: str, tmp_path: Path) -> None:
     pixels = np.asarray(load_image(saved(tmp_path, name)))

@@ -24,6 +24,7 @@ from evaluator.sandbox import policy as sandbox
 from evaluator.sandbox import system_calls
 from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.environment import USER
+from evaluator.sandbox.layout import NOBODY
 from evaluator.sandbox.policy import MAX_PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.system_calls import REFUSED
 from evaluator.worker.loop import Worker
@@ -31,6 +32,7 @@ from scripts.support.serving import python
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -293,6 +295,30 @@ def test_missing_control_group_is_logged_with_reason(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give each evaluation a separate user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose the user ids of a namespace")
+def test_new_user_exists_in_a_rootless_container(tmp_path: Path) -> None:
+    """Such a container has 65,536 user ids, as Podman gives them to it, and its root cannot give files to others."""
+    code = f"""
+from pathlib import Path
+from evaluator.sandbox.policy import grant_access, new_user
+user = new_user()
+grant_access(Path({str(tmp_path)!r}), Path({str(tmp_path)!r}), user)
+print(user)
+"""
+    (tmp_path / "answers").touch()
+    waiting = ["unshare", "--user", "sh", "-c", 'read go; exec "$0" "$@"', sys.executable, "-c", code]
+    with subprocess.Popen(waiting, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        wait_for("its user namespace", lambda: _user_namespace(process.pid) != _user_namespace(os.getpid()))
+        for ids in ("uid_map", "gid_map"):
+            Path(f"/proc/{process.pid}/{ids}").write_text("0 0 65536")
+        said, _ = process.communicate("go\n", timeout=60)
+    assert int(said) == NOBODY == (tmp_path / "answers").stat().st_uid
+
+
+def _user_namespace(pid: int) -> Path:
+    return Path(f"/proc/{pid}/ns/user").readlink()
+
+
 def test_new_user_differs_for_each_evaluation(tmp_path: Path) -> None:
     users = []
     for name in ("first", "second"):
