@@ -70,13 +70,14 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
     corrections = read_corrections(store, private, benchmark.name, source.split)
     source = replace(source, corrections=corrections)  # the set with the corrections so far
     if args.step == "add":
-        earlier = Rescoring(benchmark, source, items, store, private, settings)
-        # Results without stored answers cannot be scored again and lose their rank, which --unranked accepts.
+        before = Rescoring(benchmark, source, items, store, private, settings)
+        # Results without stored answers cannot be scored again and lose their rank. If that would be all, --unranked is needed.
         if not args.unranked:
-            earlier.check_answers()
-        # Finish a command that was interrupted: scores and ranks that it changes belong to the erratum before this one.
+            before.check_answers()
+        # An earlier command may have been interrupted. It is finished first, because scores and ranks that it changes belong to
+        # its erratum.
         if corrections.made:
-            earlier.run()
+            before.run()
         correction = Correction(args.item, None if args.withdraw else args.answer)
         corrections = add_erratum(store, private, benchmark, source, items, correction, args.reason.strip())
         source = replace(source, corrections=corrections)
@@ -85,7 +86,7 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
     with shown_progress() as show:
         rescored = rescoring.run(lambda done, total: show("score", done, total))
     _print(rescored)
-    rows, _ = queue_reader(store).read(store.snapshot())
+    rows, _unreadable = queue_reader(store).read(store.snapshot())
     running = sum(row.benchmark == benchmark.name and row.status == Status.RUNNING for row in rows)
     if running:
         print(

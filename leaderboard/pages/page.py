@@ -24,7 +24,9 @@ Live = Literal["board", "queue"]
 class Page:
     """A kind of page."""
 
-    write: Callable[[LiveBoard, Location, str], str | None]  # board, location and version → HTML, or None
+    write: Callable[
+        [LiveBoard, Location, str], str | None
+    ]  # board, location and version → HTML; None: there is no such page
     params: tuple[str, ...] = ()  # parameters of the address that it understands; others are dropped
     live: Live = "board"  # which of `versions` it is refreshed by
 
@@ -48,12 +50,13 @@ def report_form(board: LiveBoard, title: str, body: str) -> str | None:
     operator's page of HANNUN_CONTACT. None if there is none of these.
     """
     if board.store_url.startswith(DATASETS):
-        dataset = board.store_url.removeprefix(DATASETS).partition("@")[0]
+        dataset = board.store_url.removeprefix(DATASETS).partition("@")[0]  # without the revision
         query = urlencode({"title": title, "description": body})
         return f"https://huggingface.co/datasets/{dataset}/discussions/new?{query}"
     contact = board.links.get("contact")
     if contact and contact.startswith("mailto:"):
-        return f"{contact}?{urlencode({'subject': title, 'body': body}, quote_via=quote)}"
+        mailbox = contact.partition("?")[0]  # without a subject of its own
+        return f"{mailbox}?{urlencode({'subject': title, 'body': body}, quote_via=quote)}"
     return contact
 
 

@@ -1,4 +1,4 @@
-"""Keep test sets in the country whose terms demand it."""
+"""Keep a test set in its country if its terms demand it."""
 
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -11,8 +11,8 @@ from submissions.texts.errors import SettingsError
 def check_receivers(benchmark: str, addresses: Iterable[str | None], settings: Settings) -> None:
     """Check the machines that will receive questions and pictures of a benchmark whose data must stay in the country.
 
-    Nobody knows in which country a machine is, so only this one counts. Raises SettingsError for any other, unless
-    HANNUN_DATA_ABROAD names the benchmark.
+    Nobody knows in which country a machine is, so only this machine is accepted (an address of None: no server at all).
+    Raises SettingsError for any other, unless HANNUN_DATA_ABROAD names the benchmark.
     """
     if benchmark in settings.data_abroad:
         return

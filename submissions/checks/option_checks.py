@@ -55,5 +55,5 @@ def _check_memory(facts: ModelFacts, precision: Precision | None, memory: int | 
     if needed is None or memory is None:
         raise NotCheckableError
     if needed > memory:
-        raise RefusedError(RefusalCode.DEVICE_MEMORY, f"{needed / 1e9:,.0f} GB > {memory / 1e9:,.0f} GB")
+        raise RefusedError(RefusalCode.DEVICE_MEMORY, f"{needed / 1e9:,.1f} GB > {memory / 1e9:,.1f} GB")
     return f"{needed / 1e9:,.1f} GB"

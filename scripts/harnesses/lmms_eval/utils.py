@@ -23,7 +23,8 @@ METRICS = ("em", "f1", "abstains", "attempt_rate", "twins_right")  # those in ko
 @cache
 def _items() -> dict[str, Item]:
     """Return all items by id. The letters of the choices depend on the whole set, so it is always loaded whole."""
-    return {item.id: item for item in BENCHMARK.load(Path(os.environ.get("KO_FRESH", SAMPLES / "ko-fresh")))}
+    folder = os.environ.get("KO_FRESH") or SAMPLES / "ko-fresh"
+    return {item.id: item for item in BENCHMARK.load(Path(folder))}
 
 
 def process_docs(_: Dataset) -> Dataset:
@@ -49,11 +50,18 @@ def doc_to_visual(doc: dict[str, Any]) -> list[Image.Image]:
 
 
 def process_results(doc: dict[str, Any], results: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the answer for each metric, and the item's own score, from which lmms-eval computes standard errors."""
+    """Return for each metric the answer, and the item's own score if it has one.
+
+    ko_fresh.yaml names "score" and "cluster" for lmms-eval's standard errors, which leave out answers without a score.
+    """
     text = results[0]
     (score,) = _score([(doc["id"], text)])
     answer = {"id": doc["id"], "text": text, "cluster": doc["cluster"]}
-    return {name: {**answer, "score": score.values[name]} if name in score.values else answer for name in METRICS}
+    processed = {}
+    for name in METRICS:
+        own_score = {"score": score.values[name]} if name in score.values else {}
+        processed[name] = answer | own_score
+    return processed
 
 
 def _aggregate(answers: Sequence[dict[str, Any]], metric: str) -> float:
@@ -64,8 +72,9 @@ def _aggregate(answers: Sequence[dict[str, Any]], metric: str) -> float:
 
 def _score(texts: Sequence[tuple[str, str]]) -> list[Score]:
     items = [_items()[item_id] for item_id, _ in texts]
-    answers = [[Answer(item_id, text, "ok" if text else "empty", 0.0)] for item_id, text in texts]
+    answers = [[Answer(item_id, text, "ok" if text else "empty", seconds=0.0)] for item_id, text in texts]
     return BENCHMARK.score(items, answers)
 
 
+# ko_fresh.yaml refers to these.
 em, f1, abstains, attempt_rate, twins_right = (partial(_aggregate, metric=name) for name in METRICS)
