@@ -16,18 +16,16 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
-from evaluator.commands.verify import read_place
+from evaluator.commands.published_folder import checked, table_of_items
 from evaluator.core.errors import DataError, EvaluationError
 from evaluator.core.files import check_new_folder, new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
 from evaluator.job.limited_process import run_limited
-from evaluator.quarters.books import Books, open_books
+from evaluator.quarters.books import Books
 from evaluator.quarters.collect import collect
 from evaluator.quarters.dataset import create_dataset, upload, write_dataset
-from evaluator.quarters.item_statistics import BucketStatistics, item_statistics
-from evaluator.quarters.on_board import board_differences
-from evaluator.quarters.recompute import book_differences, file_differences
+from evaluator.quarters.recompute import book_differences
 from submissions.config.settings import Settings, load_settings
 from submissions.records.operator import Commitment
 from submissions.records.request import Status
@@ -117,7 +115,7 @@ def _verify(args: argparse.Namespace) -> int:
     folder = Path(args.published)
     if not folder.is_dir():
         return _verify_set(_read_commitment(args.published), args.out)
-    public, count, found = _limited(folder, _check, folder, args.board)
+    public, count, found = _limited(folder, checked, folder, args.board)
     print(f"{folder}: {count} results, whose scores were computed again from their answers")
     if not args.board:
         print(
@@ -125,19 +123,6 @@ def _verify(args: argparse.Namespace) -> int:
         )
     print(printable("\n".join(found), keep="\n"))
     return max(_verify_set(public, args.out), 1 if found else 0)
-
-
-def _check(folder: Path, board: str | None) -> tuple[Commitment, int, list[str]]:
-    """Return the commitment of books, the number of their results, and one line for each thing that is wrong with them."""
-    books = open_books(folder)
-    found = book_differences(books)
-    if not books.results:
-        found.append("there are no results")
-    if not found:  # otherwise files that follow from the answers differ too, or cannot be written
-        found += file_differences(books, folder)
-    if board:
-        found += board_differences(books, lambda path: read_place(f"{board.rstrip('/')}/{path}"))
-    return books.commitment, len(books.results), found
 
 
 def _limited(folder: Path, function: Callable[..., T], *arguments: Any) -> T:
@@ -169,7 +154,7 @@ def _verify_set(public: Commitment, out: Path) -> int:
 
 def _statistics(args: argparse.Namespace) -> int:
     """Print the table of items."""
-    title, rows = _limited(args.folder, _table_of_items, args.folder)
+    title, rows = _limited(args.folder, table_of_items, args.folder)
     table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)
     for row in rows:
         table.add_row(
@@ -183,15 +168,6 @@ def _statistics(args: argparse.Namespace) -> int:
         )
     Console().print(table)
     return 0
-
-
-def _table_of_items(folder: Path) -> tuple[str, list[BucketStatistics]]:
-    """Return the title and the rows of the table of items. Raises DataError if there are no results."""
-    books = open_books(folder)
-    if not books.results:
-        raise DataError(f"{folder}: there are no results")
-    title = f"{books.commitment.quarter}: {len(books.items):,} items, {len(books.results)} results"
-    return title, item_statistics(books)
 
 
 def _settings() -> Settings:

@@ -82,17 +82,20 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
             def first(
                 own: Facts, group: str = group, year: str = year, row: str = row, sign: int = sign
             ) -> bool | None:
-                compared = {
-                    one: _more(own, own.value(group, row, year), own.value(group, one, year))
-                    for one in own.rows
-                    if one != row
-                }
-                if None in compared.values() or row == own.excluded:
+                if row == own.excluded:
                     return None
-                ahead_of = {one for one, more in compared.items() if more == (sign > 0)}
-                if own.excluded and set(compared) - ahead_of == {own.excluded}:
+                value = own.value(group, row, year)
+                not_passed = set()  # rows that the claim's row is not ahead of
+                for one in own.rows:
+                    if one != row:
+                        more = _more(own, value, own.value(group, one, year))
+                        if more is None:
+                            return None
+                        if more != (sign > 0):
+                            not_passed.add(one)
+                if own.excluded and not_passed == {own.excluded}:
                     return None  # the answer depends on whether the row that is not counted is compared
-                return len(ahead_of) == len(compared)
+                return not not_passed
 
             # "가장 많았다" after the row could also mean the row's own largest year.
             head = facts.topic.head
@@ -123,9 +126,21 @@ def choose_claims(variants: Sequence[Facts], chooser: random.Random) -> list[str
     chooser.shuffle(shuffled)
     found: dict[int, str] = {}
     for claim in shuffled[:MAX_TRIED]:
-        held = [claim.holds(variant) for variant in variants]
-        if None not in held and sum(map(bool, held)) == 1:
-            found.setdefault(held.index(True), claim.text)
+        place = _only_place(claim, variants)
+        if place is not None:
+            found.setdefault(place, claim.text)
         if len(found) == len(variants):
             return [found[place] for place in range(len(variants))]
     return None
+
+
+def _only_place(claim: Claim, variants: Sequence[Facts]) -> int | None:
+    """Return the place of the only variant that a claim is true of, or None if there is none, or if that cannot be told."""
+    found: int | None = None
+    for place, variant in enumerate(variants):
+        holds = claim.holds(variant)
+        if holds is None or (holds and found is not None):
+            return None
+        if holds:
+            found = place
+    return found

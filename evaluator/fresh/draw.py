@@ -1,6 +1,5 @@
 """Draw a set of ko-fresh from its seed, in the documented schema: `items.jsonl` and its images."""
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from evaluator.fresh.facts import random_of
 from evaluator.fresh.memory import memory_figures
 from evaluator.fresh.pages import pages
 from evaluator.fresh.pairs import Pair, Row, image_names, pairs_of
+from evaluator.fresh.set_hash import set_hash
 from submissions.config.machine import core_count
 
 N = 2000  # questions in a quarter's set, including twins and degraded copies
@@ -72,12 +72,3 @@ def _draw_pair(seed: str, folder: Path, pair: Pair) -> None:
             chance = random_of(seed, pair.number, version, place)
             for name, page in zip(image_names(seed, facts, place, version), drawn, strict=True):
                 (folder / "images" / name).write_bytes(degraded(page, version, chance))
-
-
-def set_hash(folder: Path) -> str:
-    """Return the SHA-256 of the names and contents of all files of a set."""
-    digest = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
-    return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from functools import cache
 
 UNANSWERABLE = "알 수 없음"  # the answer to a question that a figure cannot answer
 MULTIPLIERS = {"천": 1000, "백만": 10**6, "억": 10**8}  # of printed units, such as 천 명
@@ -33,6 +34,7 @@ def was(word: str) -> str:
     return "이었다" if ends_in_consonant(word) else "였다"
 
 
+@cache
 def ends_in_consonant(word: str) -> bool:
     """Return whether a word ends in a consonant. Digits and Latin letters count as they are pronounced in Korean."""
     last = word.rstrip(")")[-1]

@@ -24,8 +24,9 @@ from filelock import FileLock
 
 from evaluator.core.errors import DataError
 from evaluator.fresh.beacon import LEAD, QUICKNET, fetch_signature, randomness
-from evaluator.fresh.draw import draw_set, set_hash
+from evaluator.fresh.draw import draw_set
 from evaluator.fresh.fonts import FONTS
+from evaluator.fresh.set_hash import set_hash
 from submissions.config.settings import Settings
 from submissions.records.operator import BeaconRound, Commitment
 from submissions.store.base import Changes, Snapshot, Store, transact

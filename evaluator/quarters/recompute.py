@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaluator.core.errors import DataError
-from evaluator.fresh.draw import set_hash
+from evaluator.fresh.set_hash import set_hash
 from evaluator.quarters.books import SET, Books
 from evaluator.quarters.dataset import write_dataset
 from evaluator.results.answer_rows import answers_hash

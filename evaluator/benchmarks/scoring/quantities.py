@@ -39,13 +39,13 @@ class Quantity(NamedTuple):
         A missing unit agrees with any other. The counter 개 agrees with its compounds: 187개 agrees with 187개소.
         A decrease of 5.2 % is −5.2 %.
         """
-        if self._is_opposite(other):
+        if self.value == -other.value and self._is_decrease(other):
             return are_interchangeable(self.unit, other.unit)
         if self.sense and other.sense and self.sense != other.sense:
             return False
         if self.value == other.value and are_interchangeable(self.unit, other.unit):
             return True
-        return self._is_same_measure(other)
+        return self.unit != other.unit and self._is_same_measure(other)
 
     def in_unit(self, unit: str) -> "Quantity":
         """Return the same length, weight, area or volume in another unit, or the quantity itself if that is not possible."""
@@ -57,14 +57,14 @@ class Quantity(NamedTuple):
 
     def _is_same_measure(self, other: "Quantity") -> bool:
         """Return whether two quantities are the same, for example a length, in different units: 12.4 km, 12,400 m."""
-        if self.unit == other.unit or not have_same_measure(self.unit, other.unit):
+        if not have_same_measure(self.unit, other.unit):
             return False
         return self.value * MEASURES[self.unit].factor == other.value * MEASURES[other.unit].factor
 
-    def _is_opposite(self, other: "Quantity") -> bool:
-        """Return whether one is negative and the other a decrease by as much: -5.2% and 5.2% 감소."""
-        lower, higher = sorted((self, other), key=lambda quantity: quantity.value)
-        return lower.value == -higher.value and lower.value < 0 and higher.sense == "-"
+    def _is_decrease(self, opposite: "Quantity") -> bool:
+        """Return whether the positive one of two opposite quantities is a decrease: -5.2% and 5.2% 감소."""
+        positive = self if self.value > 0 else opposite
+        return positive.value > 0 and positive.sense == "-"
 
 
 class Mention(NamedTuple):

@@ -434,10 +434,11 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
         text = text.replace("개월", "개")
     if _NONE.fullmatch(text) and quantities(gold)[0].value == 0:
         return 1.0
-    return max(
-        strict_f1(question, gold, text),
-        0.0 if EITHER.search(text) else strict_f1(question, gold, without_remarks(text)),
-    )
+    score = strict_f1(question, gold, text)
+    shorter = without_remarks(text)
+    if score == 1.0 or shorter == text or EITHER.search(text):
+        return score
+    return max(score, strict_f1(question, gold, shorter))
 
 
 def _is_opposite_change(question: str, gold: str, text: str) -> bool:

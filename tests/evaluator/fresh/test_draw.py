@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_fresh import KINDS, LAYOUTS, VERSIONS, gold_answer
 from evaluator.core.data_types import Answer, Item
-from evaluator.fresh.draw import draw_set, set_hash, shuffled_rows
+from evaluator.fresh.draw import draw_set, shuffled_rows
 from evaluator.fresh.facts import LAYOUTS as LAYOUTS_ORDER
 from evaluator.fresh.facts import Facts, facts_of
 from evaluator.fresh.korean import UNANSWERABLE, amount, spoken
@@ -23,6 +24,7 @@ from evaluator.fresh.memory import PUBLISHED, memory_figures
 from evaluator.fresh.pages import pages
 from evaluator.fresh.pairs import Pair, Row, is_on_ladder, pair_of, pairs_of
 from evaluator.fresh.questions import wording
+from evaluator.fresh.set_hash import set_hash
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer
 from submissions.config.paths import ROOT, SAMPLES
@@ -30,6 +32,12 @@ from submissions.config.paths import ROOT, SAMPLES
 (SAMPLE,) = PUBLISHED
 FIGURES = 76  # every layout four times
 DRAW = "import sys; from pathlib import Path; from evaluator.fresh.draw import draw_set; print(draw_set('s', Path(sys.argv[1]), 80))"
+
+
+@cache
+def drawn_pair(number: int) -> Pair:
+    """Return a pair of a seed that many tests share, because drawing it takes longer than what they check."""
+    return pair_of("shared by tests", number)
 
 
 def test_draw_set_reproduces_samples(tmp_path: Path) -> None:
@@ -108,7 +116,7 @@ def test_draw_set_has_size_and_readable_images(drawn: list[Item]) -> None:
 
 @pytest.mark.parametrize("number", range(FIGURES))
 def test_pair_of_twins_differ_only_in_values(number: int) -> None:
-    pair = pair_of("twins", number)
+    pair = drawn_pair(number)
     for one, twin in zip(*pair.rows, strict=True):
         assert (one["pair"], one["question"]) == (twin["pair"], twin["question"])
         assert all((row["kind"] == "unanswerable") == (row["answer"] == UNANSWERABLE) for row in (one, twin))
@@ -175,7 +183,7 @@ def item_of(row: Row) -> Item:
 
 @pytest.mark.parametrize("number", range(FIGURES))
 def test_pair_of_gold_matches_second_reading(number: int) -> None:
-    pair = pair_of("answers", number)
+    pair = drawn_pair(number)
     for place, rows in enumerate(pair.rows):
         for row in rows:
             by_class = row["layout"] == "map" and row["kind"] != "lookup"
@@ -184,7 +192,7 @@ def test_pair_of_gold_matches_second_reading(number: int) -> None:
 
 
 def test_pair_of_covers_kinds_layouts_and_versions() -> None:
-    rows = [row for number in range(200) for own in pair_of("kinds", number).rows for row in own]
+    rows = [row for number in range(200) for own in drawn_pair(number).rows for row in own]
     assert {row["kind"] for row in rows} == set(KINDS) and {row["layout"] for row in rows} == set(LAYOUTS)
     assert {row["version"] for row in rows} == set(VERSIONS)
     unanswerable = sum(row["answer"] == UNANSWERABLE for row in rows) / len(rows)
@@ -204,7 +212,7 @@ def test_no_wording_tells_that_a_question_is_unanswerable() -> None:
     asked: dict[str, list[bool]] = {}
     hidden = 0
     for number in range(600):
-        pair = pair_of("wordings", number)
+        pair = drawn_pair(number)
         for own, (facts, rows) in enumerate(zip(pair.facts, pair.rows, strict=True)):
             for row in (row for row in rows if row["question"] and row["version"] == "clean"):
                 unanswerable = row["answer"] == UNANSWERABLE
@@ -220,7 +228,7 @@ def test_no_wording_tells_that_a_question_is_unanswerable() -> None:
 def test_tolerance_is_below_a_tenth_of_the_value() -> None:
     found = 0
     for number in range(120):
-        for row in (row for rows in pair_of("tolerances", number).rows for row in rows if " (±" in row["answer"]):
+        for row in (row for rows in drawn_pair(number).rows for row in rows if " (±" in row["answer"]):
             value, _, allowed = row["answer"].partition(" (±")
             assert Decimal(amount(allowed) or 0) <= Decimal(amount(value) or 0) / 10, row["answer"]
             found += 1
@@ -260,7 +268,7 @@ def test_pages_are_the_same_bytes_each_time() -> None:
 @pytest.mark.parametrize("number", range(0, FIGURES, 4))
 def test_descriptions_are_true_of_one_variant_each(number: int) -> None:
     """Check the reason why choosing by wording earns 25 %: no variant is treated differently from the others."""
-    pair = pair_of("claims", number)
+    pair = drawn_pair(number)
     four = [row["choices"] for row in pair.rows[0] if row["choices"]][:1]
     for texts in four:
         assert len(set(texts)) == 4

@@ -43,16 +43,17 @@ from tests.conftest import environment_of, set_here, settings_in
 from tests.evaluator.worker.test_loop import submit
 
 QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
+N = 16  # questions of the set
 
 
 @pytest.fixture(scope="module")
 def installation(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of an installation with one result on a set of 40 questions, whose quarter is not revealed.
+    """Return the folder of an installation with one result on a set of N questions, whose quarter is not revealed.
 
     Its tests use copies of it.
     """
     folder = tmp_path_factory.mktemp("installation")
-    settings = settings_in(folder, models_dir).model_copy(update={"fresh_n": 40})
+    settings = settings_in(folder, models_dir).model_copy(update={"fresh_n": N})
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda command, policy: command)
         use_engine(monkeypatch, LetterEngine)
@@ -75,14 +76,14 @@ def books(installation: Path, models_dir: Path, tmp_path_factory: pytest.TempPat
 
 
 def set_in_environment(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    set_here(monkeypatch, environment_of(settings) | {"HANNUN_FRESH_N": "40"})
+    set_here(monkeypatch, environment_of(settings) | {"HANNUN_FRESH_N": str(N)})
 
 
 @pytest.fixture
 def fresh_settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of an installation that evaluates on a set of 40 questions."""
+    """Return settings of an installation that evaluates on a set of N questions."""
     set_in_environment(monkeypatch, settings)
-    return settings.model_copy(update={"fresh_n": 40})
+    return settings.model_copy(update={"fresh_n": N})
 
 
 @pytest.fixture
@@ -136,7 +137,7 @@ def test_revealed_quarter_with_errata_is_verified(evaluated: Settings, tmp_path:
     folder = tmp_path / "books"
     assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(folder)]) == 0
     books = open_books(folder)
-    assert (books.version.partition("+")[2], len(books.items)) == ("3", 38)
+    assert (books.version.partition("+")[2], len(books.items)) == ("3", N - 2)
     assert book_differences(books) == [] and file_differences(books, folder) == []
     (folder / "errata.json").unlink()
     assert "its scoring rule is" in "\n".join(book_differences(open_books(folder)))
@@ -165,7 +166,7 @@ def test_verify_finds_changed_files(revealed: Path) -> None:
     em = json.loads((revealed / record).read_bytes())["results"]["ko-fresh"]["em"]
     assert "results differ" in changed(record, lambda b: b.replace(f'"em": {em}'.encode(), b'"em": 99.0', 1))
     assert "no hash" in changed(record, lambda b: re.sub(rb'"answers_sha256": "\w+"', b'"answers_sha256": null', b))
-    assert "n_samples differ" in changed(record, lambda b: b.replace(b'"effective": 40', b'"effective": 39'))
+    assert "n_samples differ" in changed(record, lambda b: b.replace(b'"effective": %d' % N, b'"effective": 1'))
     assert "headline differ" in changed(record, lambda b: b.replace(b'"headline": "em"', b'"headline": "f1"'))
     assert "older than the commitment" in changed(record, lambda b: re.sub(rb'"date": [\d.]+', b'"date": 1.0', b))
     assert "newer than the reveal" in changed(record, lambda b: re.sub(rb'"date": [\d.]+', b'"date": 9e9', b))
@@ -224,9 +225,9 @@ def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytes
         shutil.rmtree(broken)
     pq.write_table(answers.slice(1), revealed / "answers.parquet")
     assert any(
-        "39 answers, which are not exactly one for each" in one for one in book_differences(open_books(revealed))
+        f"{N - 1} answers, which are not exactly one for each" in one for one in book_differences(open_books(revealed))
     )
-    renamed = answers.set_column(1, "model", pa.array(["another/name"] * 40))
+    renamed = answers.set_column(1, "model", pa.array(["another/name"] * N))
     pq.write_table(renamed, revealed / "answers.parquet")
     with pytest.raises(DataError, match="not of another/name"):
         open_books(revealed)
@@ -248,7 +249,7 @@ def test_verify_writes_all_other_files_again(
     assert "README.md: differs" in found()
     items = pq.read_table(revealed / "data/items.parquet")
     place = items.schema.get_field_index("target")
-    pq.write_table(items.set_column(place, "target", pa.array(["0"] * 40)), revealed / "data/items.parquet")
+    pq.write_table(items.set_column(place, "target", pa.array(["0"] * N)), revealed / "data/items.parquet")
     assert "data/items.parquet: differs" in found()
     shutil.rmtree(revealed / "inspect")
     (revealed / "more.txt").write_text("?")
@@ -268,7 +269,7 @@ def test_verify_compares_with_board(
         (path,) = (path for path in store.snapshot().files if path.startswith("results/"))
         result = EvalResult.model_validate_json(store.read(path, store.head()))
         other = result.evolve(request_key="0" * 32)
-        public = commitment(store, QUARTER).evolve(n=38)
+        public = commitment(store, QUARTER).evolve(n=N - 2)
         changed = result.evolve(answers_sha256="0" * 64)
         records = {path: changed.to_bytes(), other.path: other.to_bytes(), public.path: public.to_bytes()}
         store.commit(records, store.head(), "change what is published")
@@ -299,7 +300,7 @@ def test_dataset_has_files_of_other_programs(revealed: Path) -> None:
     spec = yaml.safe_load((revealed / "eval.yaml").read_text(encoding="utf-8"))
     items = pq.read_table(revealed / "data/items.parquet").to_pylist()
     (task,) = spec["tasks"]
-    assert spec["evaluation_framework"] == "inspect-ai" and len(items) == 40
+    assert spec["evaluation_framework"] == "inspect-ai" and len(items) == N
     assert {task["field_spec"]["input"], task["field_spec"]["target"]} <= items[0].keys()
     parts = items[0]["messages"][0]["content"]
     assert parts[0]["image"].startswith(f"https://huggingface.co/datasets/{DATASET}/resolve/main/set/images/")
@@ -314,7 +315,7 @@ def test_dataset_has_files_of_other_programs(revealed: Path) -> None:
         file = ROOT / f"tests/support/schemas/{schema}-0.3.0.json"
         validator = jsonschema.Draft7Validator(json.loads(file.read_bytes()))
         assert [error.message for row in one for error in validator.iter_errors(row)] == []
-    assert {row["evaluation_id"] for row in rows} == {made["evaluation_id"]} and len(rows) == 40
+    assert {row["evaluation_id"] for row in rows} == {made["evaluation_id"]} and len(rows) == N
     croissant = json.loads((revealed / "croissant.json").read_bytes())
     named = [one["contentUrl"] for one in croissant["distribution"] if "contentUrl" in one]
     assert named == ["set/items.jsonl", "answers.parquet"] and all((revealed / path).is_file() for path in named)
@@ -323,7 +324,7 @@ def test_dataset_has_files_of_other_programs(revealed: Path) -> None:
         6,
     ]
     (log,) = (json.loads(path.read_bytes()) for path in (revealed / "inspect").glob("*.json"))
-    assert list(log)[-1] == "samples" and len(log["samples"]) == 40
+    assert list(log)[-1] == "samples" and len(log["samples"]) == N
     shown = (revealed / "README.md").read_text(encoding="utf-8")
     assert f"inspect eval hf/{DATASET}" in shown and "| tiny/image-text |" in shown
 
@@ -333,7 +334,7 @@ def test_second_reveal_changes_nothing(
     revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = item_statistics(open_books(revealed))[0]
-    assert (whole.n, whole.discrimination) == (40, None) and whole.solved_by_all + whole.solved_by_none == 40
+    assert (whole.n, whole.discrimination) == (N, None) and whole.solved_by_all + whole.solved_by_none == N
     assert evaluator(["ko-fresh", "statistics", str(revealed)]) == 0
     assert "description" in capsys.readouterr().out
     public = commitment(open_store(fresh_settings.store), QUARTER)
@@ -455,7 +456,7 @@ def test_hostile_folder_is_one_line(
 @pytest.mark.integration
 def test_answers_cannot_change_the_terminal(revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers = pq.read_table(revealed / "answers.parquet")
-    pq.write_table(answers.set_column(0, "key", pa.array(["\x1b[2J" + "0" * 32] * 40)), revealed / "answers.parquet")
+    pq.write_table(answers.set_column(0, "key", pa.array(["\x1b[2J" + "0" * 32] * N)), revealed / "answers.parquet")
     assert evaluator(["ko-fresh", "verify", str(revealed), "--out", str(tmp_path / "v")]) == 1
     told = capsys.readouterr()
     assert "\\x1b[2J" in told.out and "\x1b" not in told.out + told.err

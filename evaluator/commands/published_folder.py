@@ -1,0 +1,40 @@
+"""What `ko-fresh verify` and `ko-fresh statistics` compute from a stranger's folder, in a process with limits.
+
+`ko_fresh.py` runs these functions with `run_limited`. They are apart from it, so that the process does not import what draws
+sets.
+"""
+
+from pathlib import Path
+
+from evaluator.commands.verify import read_place
+from evaluator.core.errors import DataError
+from evaluator.quarters.books import open_books
+from evaluator.quarters.item_statistics import BucketStatistics, item_statistics
+from evaluator.quarters.on_board import board_differences
+from evaluator.quarters.recompute import book_differences, file_differences
+from submissions.records.operator import Commitment
+
+
+def checked(folder: Path, board: str | None) -> tuple[Commitment, int, list[str]]:
+    """Return the commitment of books, the number of their results, and one line for each thing that is wrong with them.
+
+    `board` is the address of a board whose records must be the same, or None.
+    """
+    books = open_books(folder)
+    found = book_differences(books)
+    if not books.results:
+        found.append("there are no results")
+    if not found:  # otherwise files that follow from the answers differ too, or cannot be written
+        found += file_differences(books, folder)
+    if board:
+        found += board_differences(books, lambda path: read_place(f"{board.rstrip('/')}/{path}"))
+    return books.commitment, len(books.results), found
+
+
+def table_of_items(folder: Path) -> tuple[str, list[BucketStatistics]]:
+    """Return the title and the rows of the table of items. Raises DataError if there are no results."""
+    books = open_books(folder)
+    if not books.results:
+        raise DataError(f"{folder}: there are no results")
+    title = f"{books.commitment.quarter}: {len(books.items):,} items, {len(books.results)} results"
+    return title, item_statistics(books)
