@@ -59,7 +59,8 @@ _UNDECIDED = re.compile(
     <think>
     | 중\s하나 | 사이(?:의|이|로|입|$)                          # 5건과 6건 중 하나, 5건과 6건 사이의
     | 또는 | 혹은 | 아니면 | 이거나 | \bor\b                    # 5건 또는 6건
-    | 수도?\s있 | 가능 | 정확하지 | 불확실                      # 5건일 수 있습니다
+    | (?<!알)(?<!볼)(?<!인할)(?<!악할)(?<!읽을)(?<!찾을)(?<!구할)(?<!산할)\s수도?\s있    # 5건일 수 있습니다, but not 알 수 있습니다
+    | [을일할될]\s?가능성 | 정확하지 | 불확실                   # 5건일 가능성
     | 보이지만 | 듯하지만 | 다만 | 그러나 | 하지만 | 실제로는   # 5건으로 보이지만
     | [=≈≒→][^\n]*[=≈≒→]                                        # 5 + 6 = 11 = 11건
     """,
@@ -117,16 +118,15 @@ _SUM_BEFORE = re.compile(
     re.VERBOSE,
 )
 _ROUGHLY_BEFORE = re.compile(r"(?:약|대략|거의)\s?$")  # 약 [970건]
-_PER_BEFORE = re.compile(
-    r"""
-    (?: 명 | 인 | 가구 | 호                                     # 가구당 [2.3명], but not 해당 [2.3명]
-      | 건 | 대 | 개 | 개소 | 곳                                # 건당 [2.3명]
-      | 일 | 시간 | 톤 | ha | km | 제곱                         # 시간당 [2.3명]
+_PER = r"""
+    (?: 명 | 인 | 가구 | 호                                     # 가구당, but not 해당, 식당
+      | 건 | 대 | 개 | 개소 | 곳                                # 건당
+      | 일 | 시간 | 톤 | ha | km | 제곱                         # 시간당
     )
-    당(?![가-힣])[^\d,.]{0,20}$
-    """,
-    re.VERBOSE,
-)
+    당(?![가-힣])
+    """
+_ASKS_FOR_RATE = re.compile(_PER, re.VERBOSE)
+_PER_BEFORE = re.compile(rf"{_PER}[^\d,.]{{0,20}}$", re.VERBOSE)  # 가구당 [2.3명]
 _COMPARED_BEFORE = re.compile(
     r"""
     \b(?: (?:up|down)\ from                                     # up from about [3.7]
@@ -170,12 +170,11 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     if len(required) == 2:
         candidates = [candidate for candidate in candidates if not _is_of_both(candidate.quantity, required)]
     if len(required) == 1 and candidates:
-        candidates = _without_operands(question, text, candidates, required[0])
-        about_question = _about_question(candidates)
-        left_out = [candidate for candidate in candidates if candidate not in about_question]
-        if _is_table(left_out, concludes=candidates[-1].is_stated):
+        competing = _without_operands(question, text, candidates, required[0])
+        candidates = _about_question(competing)
+        left_out = [candidate for candidate in competing if candidate not in candidates]
+        if _is_table(left_out, concludes=competing[-1].is_stated):
             return False
-        candidates = about_question
     # A single value that only a list has may be of any of its rows. Two values may be a list of two rows.
     is_stated = len(required) > 1 or any(candidate.is_stated for candidate in candidates)
     return is_stated and same_quantities(required, [candidate.quantity for candidate in candidates])
@@ -200,22 +199,36 @@ def _without_operands(question: str, text: str, candidates: Sequence[Candidate],
     last = candidates[-1]
     if not _ASKS_TO_COMPUTE.search(question) or last.always_competes or not last.quantity.agrees(result):
         return list(candidates)
-    values = dict.fromkeys(mention.quantity for mention in scan(text) if not mention.quantity.agrees(result))
-    for pair in combinations(values, 2):
+    others = [mention.quantity for mention in scan(text) if not mention.quantity.agrees(result)]
+    operands = [quantity for quantity in others if _may_be_operand(quantity, result)]
+    for pair in combinations(dict.fromkeys(operands), 2):
         first, second = pair
         if abs(result.value) in (abs(first.value - second.value), first.value + second.value):
             return [candidate for candidate in candidates if candidate.quantity not in pair]
     return list(candidates)
 
 
-def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates of which the question has most words before them.
+def _may_be_operand(quantity: Quantity, result: Quantity) -> bool:
+    """Return whether a result can be computed by adding or subtracting a quantity: it is no year, and has the same unit."""
+    if names_year(quantity):
+        return False
+    is_percentage_of_points = result.unit == "%p" and quantity.unit == "%"
+    return is_percentage_of_points or has_unit_of(quantity.unit, [result])
 
-    To "한국의 의사 수는?", 2.4명 is left out of "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before
+
+def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates without those before which the question has fewer words than before another one.
+
+    Fewer means a part of the other's words; a candidate with other words stays. To "한국의 의사 수는?", 2.4명 is left out of "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before
     it, and 2.6명 has these and 한국.
     """
     most_words = max((candidate.words for candidate in candidates), key=len)
-    return [candidate for candidate in candidates if candidate.always_competes or not candidate.words < most_words]
+    kept = []
+    for candidate in candidates:
+        is_part = candidate.words < most_words  # of sets
+        if candidate.always_competes or not is_part:
+            kept.append(candidate)
+    return kept
 
 
 def _years_in_sentences(text: str) -> set[int | Decimal]:
@@ -245,7 +258,8 @@ def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
     for sentence in sentences:
         operands += [mention.quantity for mention in scan(sentence) if is_in_expression(sentence, mention)]
     for sentence in sentences:
-        adds_ranking = superlative(sentence)[0] and not superlative(question)[0]
+        # "화재가 가장 많은 해는 2019년입니다", where the question asks for no place.
+        adds_ranking = superlative(sentence).place and not superlative(question).place
         if is_about_another_place(question, sentence) or (adds_ranking and not has_any(sentence, required)):
             continue
         yield from _candidates_of_sentence(sentence, reference, [*in_question, *operands])
@@ -254,11 +268,11 @@ def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
 def _candidates_of_sentence(sentence: str, reference: Reference, no_answers: Sequence[Quantity]) -> Iterator[Candidate]:
     """Yield the competing values of a sentence, each with the question's words since the candidate before it.
 
-    `no_answers` are values of the question and of calculations. The words before a value that does not compete belong to the next
+    `no_answers` are values of the question and of calculations. A value that does not compete is skipped, and the words before it belong to the next
     one: 시행 중인 곳은 in "시행 중인 곳은 245건 가운데 39.2%입니다". A value that is joined with the candidate before it has the
     words of that: 화재 for both of "화재는 7,131건과 6,904건입니다".
     """
-    position = 0
+    candidate_end = 0  # of the last candidate
     words: frozenset[str] = frozenset()
     is_alone = is_bare(sentence) and len(scan(sentence)) == 1
     is_stated = _is_statement(sentence)
@@ -269,15 +283,15 @@ def _candidates_of_sentence(sentence: str, reference: Reference, no_answers: Seq
             continue
         if _is_aside(sentence, mention, reference, is_required=is_required):
             continue
-        before = sentence[position : mention.start]
-        if position == 0 or not JOINS_VALUES.fullmatch(before):
-            words = _shared_words(before, reference.question)
-        position = mention.end
+        before = sentence[candidate_end : mention.start]
+        if candidate_end == 0 or not JOINS_VALUES.fullmatch(before):
+            words = _words_of_question(before, reference.question)
+        candidate_end = mention.end
         is_in_range = bool(_RANGE_BEFORE.search(sentence[: mention.start]) or RANGE_AFTER.match(sentence, mention.end))
         yield Candidate(mention.quantity, words, is_alone or is_in_range, is_stated)
 
 
-def _shared_words(text: str, question: str) -> frozenset[str]:
+def _words_of_question(text: str, question: str) -> frozenset[str]:
     """Return the words of a question that a text has too, whole and by their first letters: 관광수입 and 관광.
 
     Whole words of _MIN_WORD letters tell apart what stems do not: 관광수입은 and 관광지출은 share 관광 only.
@@ -334,12 +348,12 @@ def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_requi
         return True
     if _SUM_BEFORE.search(before) and not _ASKS_FOR_SUM.search(question):
         return True
-    return bool(_PER_BEFORE.search(before)) and "당" not in question
+    return bool(_PER_BEFORE.search(before)) and not _ASKS_FOR_RATE.search(question)
 
 
 def _is_of_another_year(sentence: str, mention: Mention, in_question: Sequence[Quantity]) -> bool:
     """Return whether the last year before a value is not the one that the question names."""
-    if _CHANGE_AFTER.match(sentence, mention.end):  # since another year
+    if _CHANGE_AFTER.match(sentence, mention.end):  # "2017년보다 [227건] 증가": 2017 is what it is compared with
         return False
     asked_years = years_in(in_question)
     years_before = [

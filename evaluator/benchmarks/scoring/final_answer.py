@@ -93,16 +93,15 @@ _CONCLUSION = re.compile(
 )
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")  # \boxed{603\text{천 명}}
 _BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")  # **603천 명**
-# Ends of a sentence with a predicate, and starts of lines that are not items of a list.
-
-_PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")  # 합은 972건입니다; 525 + 447 = 972
+_PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")  # end of a sentence: 합은 972건입니다; 525 + 447 = 972
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it has an equation
 _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)  # "또는 505천 명입니다"
 # Between a value and its repetition in brackets: 약 20.5% (정확히는 20.4994%).
 _OPENS_BRACKET = re.compile(r"[^\d\n(]{0,10}\(\s*(?:정확히는?|약|총|원문|반올림)?\s*")
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _NAMED_YEAR = re.compile(r"(?:해|연도|년도|시기|시점)(?:은|는)\s(?:바로\s)?(\d{4})년")  # 가장 많은 해는 2018년
-_EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)  # 5건 또는 6건, 5~6건
+_OFFERS_CHOICE = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)  # 5건 또는 6건
+_EITHER = re.compile(rf"{_OFFERS_CHOICE.pattern}|~", re.IGNORECASE)  # or 5~6건
 _REMARK = re.compile(
     r"""
     [ \t]*
@@ -186,8 +185,10 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
     outside_remarks = quantities(without_remarks(gold))
     years = _years_of_values(question, of_gold)
     required = _required(without(outside_remarks, years), in_question)
-    optional = years + _differences(of_gold) + without(of_gold, outside_remarks) + _beside(required, of_output)
-    if same_quantities(required, _without_repeated(without(of_output, optional), in_question, required)):
+    in_remarks = without(of_gold, outside_remarks)
+    optional = years + in_remarks + _differences(of_gold) + _beside(required, of_output)
+    not_optional = without(of_output, optional)
+    if same_quantities(required, _without_repeated(not_optional, in_question, required)):
         return 1.0  # the output has no other quantities, so it does not matter which of them it asserts
     reference = Reference(question, in_question, required)
     asserted = without(asserted_quantities(output, reference), optional)
@@ -245,7 +246,8 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
     text = without_compared_brackets(_AFTERTHOUGHT.sub(r"\1", plain(output)))
     asks_year = ASKS_YEAR.search(question) and (not required or any(quantity.unit == "년" for quantity in required))
     named_years = set(_NAMED_YEAR.findall(text)) if asks_year else set()
-    if len(named_years) == 1 and ("번째" in question or "번째" not in text):
+    is_of_place = "번째" in text and "번째" not in question  # "두 번째로 많은 해는 2017년" is not the asked one
+    if len(named_years) == 1 and not is_of_place:
         return [Quantity(int(named_years.pop()), "년")]
     if (total := _total_of_parts(text)) and is_among(total, required):
         return [total]
@@ -293,19 +295,17 @@ def _explicit_passages(output: str, text: str, reference: Reference) -> list[Pas
     if len(markers) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
         return []
     answer_markers = [match for match in markers if not match[0].startswith("값")]
-    marked = []
-    for match in answer_markers or markers:
-        passage = _passage_after(text, match.end())
-        if has_value(passage) and ("\n" not in match[0] or is_bare(passage)):
-            marked.append(passage)
+    marked = _marked_passages(text, answer_markers or markers, has_value)
     sentences = [match[0] for match in SENTENCE.finditer(text) if match[0].strip()]
-    places = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
-    places = [place for place in places if _has_required_unit(sentences[place], required)] or places
+    with_value = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
+    with_required_unit = [place for place in with_value if _has_required_unit(sentences[place], required)]
+    places = with_required_unit or with_value
     endings = [sentences[place][match.end() :] for place in places for match in _CONCLUSION.finditer(sentences[place])]
     concluded = list(filter(has_value, endings))
     if marked and (answer_markers or not concluded):
-        return list(map(Passage, [*marked, *_alternatives(text, marked[-1])]))
+        return list(map(Passage, marked))
     if concluded:
+        # Sentences of nothing but a value are candidates too: of "5건. 따라서 6건입니다", both are asserted.
         candidates = [*concluded[:-1], *sentences]
         others = [other for other in candidates if is_bare(other) and _has_required_unit(other, required)]
         return list(map(Passage, [concluded[-1], *others]))
@@ -315,10 +315,27 @@ def _explicit_passages(output: str, text: str, reference: Reference) -> list[Pas
             return [bold[-1]]
     if not places or _unmarked_count(sentences) > MAX_UNMARKED_QUANTITIES:
         return []
+    # The first sentence with a value is no remark, because there is nothing before it that it could be about.
     is_remark = [_is_remark(reference.question, sentence) for sentence in sentences]
     first_remark = next((place for place in places[1:] if is_remark[place]), len(sentences))
     before_remark = [sentences[place] for place in places if place < first_remark]
     return list(map(Passage, _unmarked_passages(before_remark, reference.question)))
+
+
+def _marked_passages(text: str, markers: Sequence[re.Match[str]], has_value: Callable[[str], bool]) -> list[str]:
+    """Return the passages after markers that have a value, and after the last of these the other candidates.
+
+    A marker that ends its line is the heading of what follows, which is only the answer if it is nothing but a value.
+    """
+    marked: list[str] = []
+    end = 0  # of the last passage
+    for match in markers:
+        passage = _passage_after(text, match.end())
+        is_heading = "\n" in match[0]
+        if passage and has_value(passage[0]) and (not is_heading or is_bare(passage[0])):
+            marked.append(passage[0])
+            end = passage.end()
+    return [*marked, *_alternatives(text, end)] if marked else []
 
 
 def _has_required_unit(sentence: str, required: Sequence[Quantity]) -> bool:
@@ -343,7 +360,8 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     first = sentences[0]
     last = sentences[-1]
     bare = [sentence for sentence in sentences if is_bare(sentence)]
-    if len(bare) == 1 and bare[0] == first and "\n" not in bare[0]:
+    has_several_lines = "\n" in first  # then it is the first row of a list
+    if bare == [first] and not has_several_lines:
         return bare
     is_row_first = (
         len(sentences) == 2 and not BECAUSE.search(last) and _overlap(first, question) > _overlap(last, question)
@@ -378,15 +396,14 @@ def _overlap(sentence: str, question: str) -> int:
     return len(shared_words(sentence, question))
 
 
-def _passage_after(text: str, start: int) -> str:
+def _passage_after(text: str, start: int) -> re.Match[str] | None:
     """Return the text after a marker, which ends at `start`: the rest of its sentence or, if empty, the next one."""
-    passages = (match[0] for match in SENTENCE.finditer(text, start))
-    return next((passage for passage in passages if re.search(r"\w", passage)), "")
+    return next((match for match in SENTENCE.finditer(text, start) if re.search(r"\w", match[0])), None)
 
 
-def _alternatives(text: str, passage: str) -> Iterator[str]:
-    """Yield the sentences after a passage that name another candidate: "또는 505천 명입니다"."""
-    for match in SENTENCE.finditer(text, text.rindex(passage) + len(passage)):
+def _alternatives(text: str, start: int) -> Iterator[str]:
+    """Yield the sentences from `start` on that name another candidate: "또는 505천 명입니다"."""
+    for match in SENTENCE.finditer(text, start):
         if _ALTERNATIVE.match(match[0]) or is_bare(match[0]):
             yield match[0]
 
@@ -406,12 +423,13 @@ def _bold_passages(output: str, has_value: Callable[[str], bool]) -> Iterator[Pa
 def _total_of_parts(text: str) -> Quantity | None:
     """Return the value that is the sum of all others in a text: 120억 원 of "60억 원과 60억 원을 합한 120억 원".
 
-    Return None if there is none, or the text lists candidates or computes the sum by an equation.
+    Return None if there is none, or the text lists candidates, marks its answer, or computes the sum by an equation.
     """
-    if "=" in text or EQUATION.search(text):
+    if "=" in text or EQUATION.search(text) or _MARKER.search(text) or _OFFERS_CHOICE.search(text):
         return None
-    bare = sum(is_bare(match[0]) for match in islice(SENTENCE.finditer(text), MAX_MARKERS))
-    return None if bare > 1 else _total(scan(text))
+    bare = [match[0] for match in islice(SENTENCE.finditer(text), MAX_MARKERS) if is_bare(match[0])]
+    lists_candidates = len(bare) > 1 or any(len(scan(sentence)) > 1 for sentence in bare)
+    return None if lists_candidates else _total(scan(text))
 
 
 def _total(mentions: Sequence[Mention]) -> Quantity | None:

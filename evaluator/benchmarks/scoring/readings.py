@@ -195,7 +195,7 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     text = _LATEX_TEXT.sub(r"\1", _LIST_MARK.sub("", final))
     text = with_place_as(gold, plain(text).strip())
     place = _PLACE_FIRST.match(text)
-    if place and place[1] == superlative(question)[0]:
+    if place and place[1] == superlative(question).place:
         text = text[place.end() :]
     if EITHER.search(text):
         return False
@@ -352,7 +352,7 @@ def _concludes(question: str, gold: str, text: str) -> bool:
     if asked == ("", "") or len(clauses) > MAX_CLAUSES:
         return False
     exact = [clause for clause in clauses if superlative(clause) == asked]
-    answering = exact or [clause for clause in clauses if superlative(clause) == (asked[0], "")]
+    answering = exact or [clause for clause in clauses if superlative(clause) == (asked.place, "")]
     return len(answering) == 1 and _gives_name(gold, answering[0])
 
 

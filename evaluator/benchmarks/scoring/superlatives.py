@@ -5,6 +5,7 @@ question's, because the values and names in them are not the answer: to "가장 
 """
 
 import re
+from typing import NamedTuple
 
 ADJECTIVE_REACH = 14  # characters after 가장 or 두 번째 in which its adjective is: 가장 [화재 건수가 많]은
 
@@ -34,18 +35,21 @@ _ENDS = {
 }
 
 
-def superlative(text: str) -> tuple[str, str]:
-    """Return the place of a ranking that a text is about, and from which end it is counted.
+class Superlative(NamedTuple):
+    """The place of a ranking that a text is about."""
 
-    "가장 많은 지역" → ("1", "most"); "두 번째로 낮은" → ("2", "least"). The end is "" if the text does not say it, and both are
-    "" if it is not about a place.
-    """
+    place: str  # "1" for 가장; "" if the text is about no place
+    end: str  # from which it is counted, "most" or "least"; "" if the text does not say it
+
+
+def superlative(text: str) -> Superlative:
+    """Return the place of a ranking that a text is about: "가장 많은 지역" → ("1", "most"); "두 번째로 낮은" → ("2", "least")."""
     for place, words in _PLACES.items():
         if found := words.search(text):
             beside = text[found.start() : found.end() + ADJECTIVE_REACH]
             ends = [end for end, adjectives in _ENDS.items() if adjectives.search(beside)]
-            return place, ends[0] if len(ends) == 1 else ""
-    return "", ""
+            return Superlative(place, ends[0] if len(ends) == 1 else "")
+    return Superlative("", "")
 
 
 def is_about_another_place(question: str, sentence: str) -> bool:

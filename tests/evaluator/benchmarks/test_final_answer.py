@@ -1399,3 +1399,50 @@ def test_rules_about_other_subjects_accept_ordinary_answers(question: str, gold:
 )
 def test_ranks_of_others_do_not_refuse_chart_answers(kind: int, gold: str, output: str, question: str) -> None:
     assert strict_chart_answers.strict_match(kind, gold, output, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output"),
+    [
+        # The years are no operands, although they are one apart as the values are.
+        ("2018년 화재는 2017년보다 몇 건 늘었습니까?", "1건", "2018년은 7건, 2017년은 6건으로 1건 늘었습니다."),
+        ("고용률은 몇 %p 올랐습니까?", "1%p", "2018년은 61%, 2017년은 60%로 1%p 올랐습니다."),
+        # 지속가능 and 확인할 수 있습니다 are no doubts.
+        (
+            "2018년 지속가능경영 인증은 몇 건인가요?",
+            "7건",
+            "2018년 지속가능경영 인증은 7건으로, OECD 평균은 9건입니다.",
+        ),
+        (
+            "2018년 화재 건수는?",
+            "7,131건",
+            "표에서 2018년 화재는 7,131건으로 전년보다 227건 늘었음을 확인할 수 있습니다.",
+        ),
+        ("2018년 화재 건수는?", "7,131건", "2018년 화재는 7,131건으로 전년보다 227건 늘었음을 알 수 있다."),
+        # 식당 asks for no rate.
+        ("식당 수는?", "120개", "식당은 120개로, 인구 1000명당 식당은 2.3개입니다."),
+        ("인구 1000명당 식당 수는?", "2.3개", "식당은 120개로, 인구 1000명당 식당은 2.3개입니다."),
+    ],
+)
+def test_strict_match_ignores_asides(question: str, gold: str, output: str) -> None:
+    assert strict_match(question, gold, output)
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output"),
+    [
+        ("2018년 화재 건수는?", "5건", "2018년 화재는 5건 또는 6건일 수도 있습니다."),
+        # Three candidates of which one is the sum of the others.
+        ("서울은 몇 건입니까?", "300건", "300건 또는 100건 또는 200건"),
+        ("서울은 몇 건입니까?", "300건", "100건, 200건, 300건"),
+        ("서울은 몇 건입니까?", "300건", "정답은 200건입니다. 부산은 100건, 서울은 300건."),
+        # The passage after a marker stands in the answer twice.
+        ("몇 건입니까?", "5건", "정답: 5건.\n또는 6건.\n표에는 5건."),
+    ],
+)
+def test_strict_match_does_not_choose_between_candidates(question: str, gold: str, output: str) -> None:
+    assert not strict_match(question, gold, output)
+
+
+def test_strict_match_accepts_total_of_named_parts() -> None:
+    assert strict_match("예산은 얼마입니까?", "120억 원", "국비 60억 원과 시비 60억 원을 합한 120억 원입니다.")
