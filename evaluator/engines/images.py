@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
 from evaluator.benchmarks.source_files import FORMATS
 from evaluator.core.data_types import Item, Prompt
@@ -23,6 +23,17 @@ from evaluator.core.errors import DataError
 
 ORIENTATION = 0x0112  # EXIF tag
 TURNED = (5, 6, 7, 8)  # its values that exchange width and height
+# What makes an image upright, by orientation. `ImageOps.exif_transpose` would also write all EXIF tags again, which fails if
+# any of them is broken.
+UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 # Formats that servers accept, with their media types. Files of these formats in these modes are sent as they are.
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 PLAIN_MODES = ("RGB", "L")
@@ -53,7 +64,8 @@ def load_image(path: Path, size: tuple[int, int] | None = None) -> Image.Image:
     """Return the image as RGB, scaled to `size` if that is given. Raises OSError as `fitted_size` does."""
     with _open(path) as image:
         image.load()
-        upright = image if _orientation(image) == 1 else ImageOps.exif_transpose(image)
+        orientation = _orientation(image)
+        upright = image if orientation == 1 else image.transpose(UPRIGHT[orientation])
         rgb = _on_white(upright)
     return rgb if size is None or rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS)
 

@@ -102,6 +102,7 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.exit_code is not None:
+                self.close()
                 raise EvaluationError(
                     FailureCode.SERVER_FAILED, f"{self.name} ended with code {self.exit_code} before it was ready"
                 )

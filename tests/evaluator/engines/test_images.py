@@ -6,13 +6,13 @@ import json
 import random
 import struct
 import zlib
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngImageFile
 
 from evaluator.core.data_types import Prompt
@@ -117,6 +117,21 @@ def test_server_gets_same_pixels_as_engine(name: str, budget: int, tmp_path: Pat
     assert media_type == f"data:image/{(decoded.format or '').lower()}"
     assert media_type in ("data:image/png", "data:image/jpeg", "data:image/webp"), "what servers accept"
     assert np.array_equal(np.asarray(load_image(path, (width, height))), np.asarray(decoded.convert("RGB")))
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_picture_with_a_broken_tag_is_upright_too(orientation: int, tmp_path: Path) -> None:
+    """A tag for text that holds a number, as some scanners write it, cannot be written again."""
+    entry = struct.Struct("<HHII")  # tag, type, number of values, value
+    entries = entry.pack(0x010E, 11, 1, 7) + entry.pack(ORIENTATION, 3, 1, orientation)
+    exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 2) + entries + bytes(4)
+    path = tmp_path / "1.png"
+    stored = marked("L", 255, 0)
+    stored.save(path, exif=exif)
+    stored.getexif()[ORIENTATION] = orientation
+    assert load_image(path).convert("L").tobytes() == ImageOps.exif_transpose(stored).tobytes()
+    with Image.open(path) as image, pytest.raises(AttributeError) if orientation > 1 else nullcontext():
+        ImageOps.exif_transpose(image)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
