@@ -33,6 +33,8 @@ VISION_NAMES = ("vision", "visual", "vit_")  # prefixes of the vision settings i
 MAX_TEMPLATE = 100_000  # characters; a longer template is not tried, and the check refuses it
 # A text-only template prints the list of an image and a question as a Python literal.
 PRINTED_IMAGE_PART = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
+NEVER_WRITTEN = "\0"  # a text that no prompt contains, in place of the beginning-of-text token if there is none
+TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
 TEST_QUESTION = "합계는 얼마입니까?"  # "What is the total?", the prompt that templates are tried with
 
 
@@ -65,13 +67,14 @@ class ModelFacts:
 
 def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     """Return the facts of a model. Raises RefusedError if its config or a template file cannot be read."""
-    model = repository.base or repository  # an adapter has no architecture and precision of its own
-    config = model.config.values
-    model_type = model.config.model_type
-    needs_code = model.needs_code
+    full_model = repository.base or repository  # an adapter has no architecture and precision of its own
+    config = full_model.config.values
+    model_type = full_model.config.model_type
+    needs_code = full_model.needs_code
+    # A quantisation that is not known is refused by a check. Its place is then taken by the precision of the other weights.
     method = quantization_of(config)
-    # A method that is not known is refused by a check. Its place is then taken by the precision of the other weights.
-    precision = next((name for name in QUANTIZATIONS if name == method), stored_precision(config))
+    known_method = next((name for name in QUANTIZATIONS if name == method), None)  # as a literal type
+    precision = known_method or stored_precision(config)
     template = chat_template(repository)
     if is_supported(model_type):
         takes_images = model_type in architectures()["image"]
@@ -81,24 +84,24 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     trial = _try_template(template, special_tokens(repository), takes_images and not needs_code, registry.isolate)
     if needs_code:
         trial = replace(trial, fault="", drops="")
-    weight_bytes = sum(model.sizes.get(name, 0) for name in model.headers)
+    weight_bytes = sum(full_model.sizes.get(name, 0) for name in full_model.headers)
     shown = shown_architecture(config)
     if repository.declared_base:
         shown = with_base_tensors(shown, repository.shapes, repository.declared_base.shapes)
     base_model = _single_model_id(repository.base_model)  # as the card names it
     base_revision = None
     if repository.base:  # of an adapter, whose base model was read
-        base_model = model.model_id
-        base_revision = model.revision
+        base_model = full_model.model_id
+        base_revision = full_model.revision
     return ModelFacts(
         model_id=repository.model_id,
         revision=repository.revision,
         model_type=model_type[:200],
-        engine=registry.engine_for(model.config.class_names),
+        engine=registry.engine_for(full_model.config.class_names),
         takes_images=takes_images,
         precision=precision,
-        params=parameters_of(model),
-        license=repository.license or model.license,
+        params=parameters_of(full_model),
+        license=repository.license or full_model.license,
         context=_context_length(config),
         template=template,
         template_fault=trial.fault,
@@ -144,8 +147,9 @@ def stored_precision(config: Mapping[str, Any]) -> Precision:
     for part in (config, text_config):
         for name in ("dtype", "torch_dtype"):
             stated = part.get(name)
-            if isinstance(stated, str) and stated in PRECISIONS:
-                return PRECISIONS[PRECISIONS.index(stated)]
+            for precision in PRECISIONS:
+                if precision == stated:
+                    return precision
     return "float32"
 
 
@@ -221,10 +225,6 @@ def special_tokens(repository: Repository) -> dict[str, str]:
     return tokens
 
 
-NEVER_WRITTEN = "\0"  # a text that no prompt contains, in place of the beginning-of-text token if there is none
-TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
-
-
 @dataclass(frozen=True)
 class _TemplateTrial:
     """The outcome of rendering a chat template with TEST_QUESTION, and with an image. Without a template, it is empty.
@@ -274,7 +274,7 @@ def _context_length(config: Mapping[str, Any]) -> int | None:
     text = config.get("text_config")
     parts = [text if isinstance(text, dict) else {}, config]
     stated = (part.get(name) for part in parts for name in CONTEXT_NAMES)
-    return next((length for length in stated if isinstance(length, int) and length > 0), None)
+    return next((length for length in stated if type(length) is int and length > 0), None)  # True is an int too
 
 
 def _single_model_id(base_model: str | None) -> str | None:

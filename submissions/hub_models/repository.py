@@ -193,6 +193,7 @@ def code_digests(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob(CODE_PATTERN))
+        if path.is_file()
     }
 
 
@@ -228,6 +229,9 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
     config = json_or_empty("config.json", settings_files)
 
     def header(name: str) -> Header | None:
+        if name not in sizes:  # an index may name any file
+            return None
+
         def read() -> Any:
             return get_local_safetensors_metadata(folder / name).files_metadata[Path(name).name]
 
@@ -274,7 +278,8 @@ def read_header(
         sizes: The size in bytes of each file of the repository.
         name: The name of the weight file.
         header_bytes: The length of its header.
-        read: Returns its SafetensorsFileMetadata. Headers are untrusted, so any error makes the file unreadable.
+        read: Returns its SafetensorsFileMetadata, from a folder or from the Hub. Headers are untrusted, so any error makes the
+            file unreadable.
         config: The model's config, which may declare a quantisation that stores several parameters in one element.
     """
     if name not in sizes:

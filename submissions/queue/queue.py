@@ -27,7 +27,7 @@ from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.folders import check_room
 from submissions.store.index import queue_reader, with_requests, with_result
-from submissions.texts.errors import QueueError, RefusedError
+from submissions.texts.errors import QueueError, RefusedError, StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
 
 MAX_PARSED_REQUESTS = 1000  # kept in memory
@@ -120,8 +120,13 @@ class Queue:
                 except Exception as error:
                     for form in forms:
                         form.error = error
-                for form in forms:
-                    form.decided = True
+                except BaseException:  # a stop of this thread, for which the others wait
+                    for form in forms:
+                        form.error = StoreUnavailableError("the submission was interrupted; try again")
+                    raise
+                finally:
+                    for form in forms:
+                        form.decided = True
         if own_form.error:
             raise own_form.error
         return own_form.refusals

@@ -115,6 +115,11 @@ def pointer(content: bytes) -> bytes:
     return POINTER + f"oid sha256:{sha256(content).hexdigest()}\nsize {len(content)}\n".encode()
 
 
+def is_pointer(content: bytes) -> bool:
+    """Return whether a content is that of an LFS pointer."""
+    return content.startswith(POINTER)
+
+
 def unchanged(snapshot: Snapshot, path: str, content: bytes | None) -> bool:
     """Return whether a path already has this content, or is already absent if `content` is None."""
     current = snapshot.files.get(path)

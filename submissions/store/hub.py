@@ -33,7 +33,17 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from submissions.config.addresses import DATASETS
 from submissions.records.hub_names import hub_id_at
 from submissions.store import time_limits
-from submissions.store.base import MAIN, READERS_GRACE_S, Changes, Commit, Snapshot, blob_id, pointer, unchanged
+from submissions.store.base import (
+    MAIN,
+    READERS_GRACE_S,
+    Changes,
+    Commit,
+    Snapshot,
+    blob_id,
+    is_pointer,
+    pointer,
+    unchanged,
+)
 from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
@@ -99,7 +109,7 @@ class HubStore:
             log.warning("%s; the mirror is fetched again", error)
             shutil.rmtree(mirror)
             self._mirror = Mirror(mirror)
-        self._fetched = -FRESH_S  # time of the last fetch, by the monotonic clock
+        self._fetched = -FRESH_S  # time of the last fetch, by the monotonic clock; at first as if it was long ago
         self.write_lock = self._mirror.write_lock
         self._clock: _ClockReading | None = None
 
@@ -118,7 +128,9 @@ class HubStore:
     def read(self, path: str, head: str) -> bytes:
         def content() -> bytes:
             blob = self._mirror.blob(path, head)
-            return self._mirror.content(blob) if self._mirror.has(blob) else self._download(path, head, blob)
+            mirrored = self._mirror.content(blob) if self._mirror.has(blob) else None
+            # Git sends only the pointer of a file that the Hub stores outside git.
+            return self._download(path, head, blob) if mirrored is None or is_pointer(mirrored) else mirrored
 
         return self._mirrored(head, content)
 
@@ -189,7 +201,8 @@ class HubStore:
                 head = self._fetch_commit(created.oid, parent)
                 found = _CommitSearch(head, self._find_nonce(head, parent, nonce))
             except (RuntimeError, TimeoutError) as error:  # large files were not uploaded, or not in time
-                raise _Interrupted(f"{error} {error.__cause__}") from error
+                cause = f" {error.__cause__}" if error.__cause__ else ""
+                raise _Interrupted(f"{error}{cause}") from error
             except (HTTPError, ValueError, KeyError) as error:
                 found = self._search_after_error(error, parent, nonce)
             self._refusals = 0  # the Hub took this commit or another one, so the branch accepts commits
@@ -291,6 +304,7 @@ class HubStore:
                 return
             except ConflictError:
                 continue
+        log.error("%s: commit %s may have overwritten others' files, and could not be undone", self.url, commit)
 
     def _fetch_commit(self, head: str, parent: str) -> str:
         """Fetch a new commit and return it, or return the current head if the commit was squashed in the meantime."""

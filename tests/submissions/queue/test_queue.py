@@ -1,5 +1,6 @@
 """Test the queue: submitting, claiming, publishing, failing, releasing, requeueing and cancelling requests."""
 
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -123,6 +124,35 @@ def test_submit_all_batches_concurrent_forms(queue: Queue, make_request: Make, m
         for one in futures:
             one.result()
     assert len(landed) == 2 and len(queue.rows()) == 200
+
+
+def test_form_whose_commit_was_interrupted_is_not_taken_for_queued(
+    queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that commits for others too is stopped, as by Ctrl-C."""
+    commit = GitStore.commit
+    all_wait = threading.Event()
+    commits = itertools.count()
+
+    def interrupted(store: GitStore, *arguments: Any) -> str:
+        assert all_wait.wait(60)
+        if next(commits):
+            raise KeyboardInterrupt
+        return commit(store, *arguments)
+
+    monkeypatch.setattr(GitStore, "commit", interrupted)
+    with ThreadPoolExecutor(5) as pool:
+        futures = [pool.submit(queue.submit, make_request()) for _ in range(5)]
+        while len(queue._forms) < 4 and not any(one.done() for one in futures):
+            pass
+        all_wait.set()
+        errors = [type(one.exception()) for one in futures]
+    assert sorted(error.__name__ for error in errors) == [
+        "KeyboardInterrupt",
+        "NoneType",
+        *["StoreUnavailableError"] * 3,
+    ]
+    assert len(queue.rows()) == 1
 
 
 def test_submit_raises_if_commit_fails(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -118,6 +119,18 @@ def test_commit_deletes_files_of_a_parent_that_is_not_in_the_mirror(hub: Hub, tm
     with pytest.raises(ConflictError):
         stores[1].commit({"b": None}, parent, "on a parent that is not the newest commit")
     assert store.head() == head
+
+
+def test_file_outside_git_is_read_after_many_were_fetched(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git sends a pointer in the place of a large file."""
+    large = random.Random(0).randbytes(11 * 2**20)
+    head = open_store(URL).commit({"large": large, "small": b"1"}, open_store(URL).head(), "two files")
+    monkeypatch.setattr("submissions.store.hub.MAX_SINGLE_FILES", 1)
+    store = HubStore(URL, tmp_path / "mirror", lambda: TOKEN)
+    store.prefetch(["large", "small"], store.snapshot(head))
+    assert store.read("large", head) == large and store.read("small", head) == b"1"
 
 
 def test_commit_gives_up_if_hub_stays_down(hub: Hub) -> None:
