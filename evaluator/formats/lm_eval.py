@@ -19,7 +19,8 @@ def to_lm_eval(result: EvalResult) -> dict[str, Any]:
         if error := result.standard_errors.get(metric):  # 0 only says that all scores were equal
             scores[f"{metric}_stderr,none"] = round(error / 100, 8)
     arguments = {"pretrained": config.model_name, "revision": config.model_sha, "dtype": config.model_dtype}
-    version: float | str = result.versions[task]
+    version = result.versions[task]
+    lower_is_better = {metric.name for metric in BENCHMARKS[task].metrics if metric.lower_is_better}
     return {
         "results": {task: scores},
         "group_subtasks": {task: []},
@@ -34,7 +35,7 @@ def to_lm_eval(result: EvalResult) -> dict[str, Any]:
         },
         "versions": {task: version},
         "n-shot": {task: BENCHMARKS[task].examples},
-        "higher_is_better": {task: dict.fromkeys(result.results[task], True)},
+        "higher_is_better": {task: {name: name not in lower_is_better for name in result.results[task]}},
         "n-samples": {task: result.n_samples[task]},
         "config": {
             "model": config.engine,

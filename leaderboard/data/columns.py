@@ -310,7 +310,7 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
         cell="metric",
         metric=metric.name,
         order="descending",
-        order_label=Text(f"{metric.order_title.ko} 높은 순", f"{metric.title.en}, highest first"),
+        order_label=Text(f"{metric.order_title.ko} 높은 순", f"{metric.order_title.en}, highest first"),
         hint=metric.hint,
         optional=optional,
         default=metric.column,
@@ -319,7 +319,7 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
 
 def filled(benchmark: str, rows: Sequence[RankedRow]) -> frozenset[str]:
     """Return the keys of the columns of `choices` and `sortable` that have a value in some row, and PARTS."""
-    found = {PARTS.key}
+    found = {PARTS.key}  # which has no values of its own
     for column in (*choices(benchmark), *sortable(benchmark)):
         if column.key not in found and any(column.value(r.row) is not None for r in rows):
             found.add(column.key)
@@ -334,10 +334,13 @@ def choices(benchmark: str) -> list[Column]:
 
 
 def sortable(benchmark: str) -> list[Column]:
-    """Return the columns that a benchmark's table can be sorted by, besides the ranking."""
+    """Return the columns that a benchmark's table can be sorted by, besides the ranking.
+
+    Metrics that are hidden at first are left out, so that the menu is short.
+    """
     metrics = [column for column in metric_columns(benchmark) if column.default or not column.optional]
-    others = [column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order]
-    return [*metrics, *_unseen(benchmark), *others]
+    every = (*metrics, *_unseen(benchmark), *RUN_COLUMNS, *MODEL_COLUMNS)
+    return [column for column in every if column.order]
 
 
 def _unseen(benchmark: str) -> list[Column]:
@@ -386,7 +389,9 @@ def columns_of(
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
     kept = {sort, card.reported_headline or card.headline}
-    kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}  # its cell shows why there is no score
+    kept |= {
+        r.row.headline for r in rows if r.row.outcome != "scored"
+    }  # in the headline's cell, which says why there is no score
     return [column for column in shown if column.key in kept or not _is_left_out(column, rows)]
 
 

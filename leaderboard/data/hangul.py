@@ -18,7 +18,7 @@ def to_jamo(text: str) -> str:
     """Return the text with case and width folded and Korean syllables split into letters: "Gemma 젬마" -> "gemma ㅈㅔㅁㅁㅏ"."""
     if text.isascii():
         return text.casefold()
-    return "".join(map(_as_choseong, unicodedata.normalize("NFKD", text.casefold())))
+    return "".join(map(_as_choseong, unicodedata.normalize("NFKD", text).casefold()))
 
 
 def choseong(text: str) -> str:
@@ -27,7 +27,7 @@ def choseong(text: str) -> str:
         return text.casefold()
     return "".join(
         unicodedata.normalize("NFD", character)[0] if "가" <= character <= "힣" else character
-        for character in unicodedata.normalize("NFKC", text.casefold())
+        for character in unicodedata.normalize("NFKC", text).casefold()
     )
 
 
@@ -44,9 +44,13 @@ def is_choseong(word: str) -> bool:
 def _as_choseong(letter: str) -> str:
     """Return a consonant or consonant cluster as the initial consonants it is made of. Other letters are unchanged.
 
-    The final consonant ㄺ, "HANGUL JONGSEONG RIEUL-KIYEOK", becomes the initial consonants ㄹ and ㄱ.
+    The final consonant ㄺ, "HANGUL JONGSEONG RIEUL-KIYEOK", becomes the initial consonants ㄹ and ㄱ. Some consonants of old
+    Korean, such as the final ㅁㅁ, have no initial form, and are unchanged too.
     """
     kind, _, consonants = unicodedata.name(letter, "").rpartition(" ")
     if kind not in ("HANGUL JONGSEONG", "HANGUL CHOSEONG"):
         return letter
-    return "".join(unicodedata.lookup(f"HANGUL CHOSEONG {part}") for part in consonants.split("-"))
+    try:
+        return "".join(unicodedata.lookup(f"HANGUL CHOSEONG {part}") for part in consonants.split("-"))
+    except KeyError:
+        return letter

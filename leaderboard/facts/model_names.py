@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 _VERSION = re.compile(
-    r"\s*\((?:20)?(\d\d)[.-]\s?(\d\d)[.-]\s?(\d\d)\)"  # " (25.07.16)", " (2024-05-13)", " (25. 07. 24)"
-    r"|-20(\d\d)-?(\d\d)-?(\d\d)$"  # "-2024-05-13", "-20240620"
+    r"\s*\((?:20)?(\d\d)[.-]\s?(\d\d)(?:[.-]\s?(\d\d))?\)"  # " (25.07.16)", " (2024-05-13)", " (25. 07. 24)", "(2024.05)"
+    r"|-20(\d\d)-?(\d\d)-?(\d\d)(?=\s*\(|$)"  # "-2024-05-13", "-20240620"
 )
 _SIZE_IN_BRACKETS = re.compile(r"\s*\((\d+(?:\.\d+)?b)\)")  # " (8b)"
 _INSTRUCTION_TUNED = re.compile(r"[-\s](?:instruct|it)\b")  # reporters add or leave out these words
@@ -21,7 +21,7 @@ class PrintedName(NamedTuple):
 
     key: str  # without owner, punctuation, instruction tuning, and the parts below: "internvl2.5"
     size: str  # in brackets, such as "8b"; empty if there is none
-    version: str  # day of the version, such as "24-05-13"; empty if none is printed
+    version: str  # day or month of the version, such as "24-05-13"; empty if none is printed
 
 
 def read_name(name: str) -> PrintedName:
@@ -29,7 +29,7 @@ def read_name(name: str) -> PrintedName:
 
     "openbmb/MiniCPM-o-2_6 (8B)" -> ("minicpmo2.6", "8b", ""); "GPT-4o (2024-05-13)" -> ("gpt4o", "", "24-05-13").
     """
-    rest = name.rpartition("/")[2].casefold()
+    rest = re.sub(r"^[\w.-]+/", "", name).casefold()  # without the owner of a Hub id
     version = _VERSION.search(rest)
     rest = _VERSION.sub("", rest)
     size = _SIZE_IN_BRACKETS.search(rest)
@@ -39,5 +39,5 @@ def read_name(name: str) -> PrintedName:
     return PrintedName(
         key=_PUNCTUATION.sub("", rest),
         size=size[1] if size else "",
-        version="-".join(filter(None, version.groups())) if version else "",
+        version="-".join(filter(None, version.groups())) if version else "",  # the groups of one of the two forms
     )

@@ -31,13 +31,13 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
     finder = Finder.from_params(params)
     shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
-    axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
-    charts = {name: table.charts for name, table in view.tables.items()}  # kinds of charts that have data, by benchmark
-    possible_axes = set(chain.from_iterable(charts.values()))
+    axis = next((one for one in AXES if one == params.get("by")), AXES[0])
+    axes_with_data = {name: table.charts for name, table in view.tables.items()}  # by benchmark
+    possible_axes = set(chain.from_iterable(axes_with_data.values()))
     plotted = {}  # whether the benchmark's chart has data of the models that match
-    for name, kinds in charts.items():
+    for name, axes in axes_with_data.items():
         cells = (model.cells[name] for model in models if name in model.cells)
-        plotted[name] = axis in kinds and has_data(axis, cells)
+        plotted[name] = axis in axes and has_data(axis, cells)
     return render_page(
         board,
         here,
@@ -46,13 +46,13 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models, view.tables),
-        axes=[kind for kind in AXES if kind == axis or kind in possible_axes],
+        axes=[one for one in AXES if one == axis or one in possible_axes],
         axis=axis,
         plotted=plotted,
         presets=PRESETS,
         counted=view.counted_models,
         changes=board.changes()[:MAX_CHANGES],
-        other_benchmarks=_other_benchmarks(board, view),
+        other_benchmarks=_changed_averages(board, view),
         more=shown + ROWS_PER_PAGE,
         **_table(view, finder, models, shown),
     )
@@ -66,10 +66,10 @@ def overview_rows(board: LiveBoard, here: Location) -> str:
     )
 
 
-def _other_benchmarks(board: LiveBoard, view: View) -> list[tuple[str, str, str]]:
-    """Return the groups whose overall score is averaged over other benchmarks than a week ago, with the old and new titles.
+def _changed_averages(board: LiveBoard, view: View) -> list[tuple[str, str, str]]:
+    """Return the groups whose overall score of measured models is averaged over other benchmarks than a week ago.
 
-    `[("image", "KO-VQA, InfoChartQA", "KO-VQA, InfoChartQA, KO-VDC")]`
+    Each has the titles of the old and of the new ones: `[("image", "KO-VQA, InfoChartQA", "KO-VQA, InfoChartQA, KO-VDC")]`
     """
     found: list[tuple[str, str, str]] = []
     for group, names in view.shared_benchmarks["verified"].items():
@@ -85,7 +85,7 @@ def _titles(names: Iterable[str]) -> str:
 
 def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -> dict[str, Any]:
     """Return what `overview_table.html` needs to list the first `shown` models."""
-    groups = set(chain.from_iterable(view.shared_benchmarks.values()))
+    groups = {group for by_group in view.shared_benchmarks.values() for group in by_group}  # of any kind of results
     skill = finder.skill
     return {
         "benchmarks": BENCHMARKS,

@@ -96,7 +96,7 @@ class _Blocks(gr.Blocks):
 
 
 def _has_object(value: object) -> bool:
-    """Return whether a value of a call is or has a JSON object. A body is too short for lists that are too deep."""
+    """Return whether a value of a call is or has a JSON object. `CallChecks` has refused lists that are too deep."""
     if isinstance(value, list):
         return any(_has_object(part) for part in value)
     return isinstance(value, dict)
@@ -118,9 +118,11 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
         """
         view = board.fresh_view()
         _check_known("benchmark", [benchmark], list(view.boards))
-        if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
+        if type(limit) is not int or not 1 <= limit <= MAX_ROWS:  # True is an int too
             raise _error(f"limit must be a whole number from 1 to {MAX_ROWS}")
-        found = view.select(benchmark, Query(words=clean_words(search), verified=bool(verified)))
+        if type(verified) is not bool:
+            raise _error("verified must be true or false")
+        found = view.select(benchmark, Query(words=clean_words(search), verified=verified))
         return flat(found[:limit])
 
     def result(key: str) -> dict[str, Any]:
@@ -180,6 +182,7 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
             raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:  # the limit per network, checked above, also bounds the requests to the Hub
             submitter = visitors.submitter_of_token(_token(request))
+            # Only the submitter's own limit is left to check: the network's has counted this call already.
             if submitter and not visitors.within_rate_limit(None, submitter):
                 raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
@@ -232,8 +235,8 @@ def _limit_tools(blocks: gr.Blocks) -> None:
         return [TextContent(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
 
     handlers = server.mcp_server.request_handlers
-    for request in [request for request in handlers if request not in MCP_REQUESTS]:
-        del handlers[request]
+    for unwanted in set(handlers) - set(MCP_REQUESTS):
+        del handlers[unwanted]
     server.postprocess_output_data = as_json  # type: ignore[method-assign]  # otherwise the text is Python's repr
 
 
@@ -244,7 +247,10 @@ def _token(request: gr.Request | None) -> str | None:
     """
     headers = request.headers if request else {}
     given = headers.get("x-hf-authorization") or headers.get("authorization") or ""
-    return given.removeprefix("Bearer ").strip() or None
+    scheme, _, token = given.partition(" ")
+    if scheme.casefold() == "bearer":
+        return token.strip() or None
+    return given.strip() or None
 
 
 def _error(message: str) -> gr.Error:

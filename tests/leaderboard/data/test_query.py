@@ -44,6 +44,8 @@ def rows(make_request: Make) -> list[RankedRow]:
         ("ㅏ", ["값진모델", "코인봇-7B", "samsung/Gauss"]),
         ("GAUSS", ["samsung/Gauss"]),
         ("ｇａｕｓｓ", ["samsung/Gauss"]),
+        ("\U0001d406auss", ["samsung/Gauss"]),  # a mathematical G
+        ("\ud7e0", []),  # a final consonant of old Korean that has no initial form
         ("코 7b", ["코인봇-7B"]),
         ("org:삼성", ["코인봇-7B", "samsung/Gauss"]),
         ("가우스", ["samsung/Gauss"]),

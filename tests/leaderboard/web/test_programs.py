@@ -99,6 +99,8 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
         ("/leaderboard", ["none"], "unknown benchmark"),
         ("/leaderboard", ["ko-vqa", "", False, 10**9], "limit must be"),
         ("/leaderboard", ["ko-vqa", "", False, "many"], "limit must be"),
+        ("/leaderboard", ["ko-vqa", "", False, True], "limit must be"),
+        ("/leaderboard", ["ko-vqa", "", "false"], "verified must be true or false"),
         ("/result", ["../../etc/passwd"], "no such result"),
         ("/request", ["0" * 32], "no such request"),
         ("/submit", ["tiny/image-text", "ko-vqa"], "must be a list"),
