@@ -1,4 +1,8 @@
-"""Set the pages of ko-fresh with typst: tables, reports and infographics, and frames around charts."""
+"""Set the pages of ko-fresh with typst: tables, reports and infographics, and frames around charts.
+
+Each layout has a function that returns typst source and a picture, or None. If there is a picture, the source gives two sheets,
+and the picture stands between them. Fonts, colours and arrangement follow from `Facts.style`, 0 to 7.
+"""
 
 import io
 import json
@@ -18,7 +22,7 @@ from evaluator.fresh.topics import HANJA
 
 UNKNOWN = "…"
 FACES = ("Noto Serif KR", "Noto Sans KR", "NanumGothic")
-# Ends the sheet above a chart. The margins between the sheets are small.
+# Ends the sheet above a chart: new settings of the page begin another one. The margins between the sheets are small.
 _BREAK = "#set page(margin: (x: 15mm, top: 2mm, bottom: 12mm))\n"
 TINTS = ("#dfe7f1", "#ececec", "#e4efe4", "#f6ecdd")
 
@@ -222,12 +226,17 @@ def _chart_page(facts: Facts) -> tuple[str, Image.Image | None]:
         lines.append(measure.name + (", 로그 눈금" if facts.layout == "log" else ""))
     else:
         lines.append(measure.name + (" (누적)" if facts.layout in ("stacked", "area") else ""))
-    head = f"#grid(columns: (1fr, auto), [#{_quoted(' · '.join(lines))}], text(size: 8.5pt)[#{_quoted(f'(단위: {measure.unit})' if facts.layout not in ('dual', 'pictogram', 'pie') else '')}])\n"
+    has_one_unit = facts.layout not in ("dual", "pictogram", "pie")
+    unit = f"(단위: {measure.unit})" if has_one_unit else ""
+    head = f"#grid(columns: (1fr, auto), [#{_quoted(' · '.join(lines))}], text(size: 8.5pt)[#{_quoted(unit)}])\n"
     return _start(facts, "180mm", "2mm") + head + _BREAK + _end(facts), chart(facts)
 
 
 def growth(facts: Facts, row: str) -> Decimal:
-    """Return the change from the year before that a card shows, in percent. It is derived from the values."""
+    """Return the change from the year before that a card shows, in percent, from -18.0 to 18.0 and never 0.
+
+    It follows from the second measure, which cards do not show, so that nothing more has to be drawn for it.
+    """
     value = facts.values[facts.groups[0], row, facts.years[0], 1]
     return Decimal(int(value * 10) % 361 - 180) / 10 or Decimal("0.4")
 

@@ -119,7 +119,7 @@ def upload(folder: Path, dataset: str, token: str | None) -> str:
         raise StoreError(
             f"{dataset}: the Hub answers {error.response.status_code}. {_by_hand(folder, dataset)}"
         ) from error
-    except HTTPError as error:
+    except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: a large file was not uploaded
         raise StoreError(f"{dataset}: {type(error).__name__}. {_by_hand(folder, dataset)}") from error
     return f"{api.endpoint}/datasets/{dataset}"
 

@@ -117,7 +117,11 @@ def make_extractive(folder: Path, family: str = "bert", *, large: bool = False) 
     torch.manual_seed(0)
     length = 8192 if family == "modernbert" else 512
     tokenizer = _tokenizer(
-        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pad="[PAD]", eos=None, length=length, types=family == "bert"
+        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        pad="[PAD]",
+        eos=None,
+        length=length,
+        has_token_types=family == "bert",
     )
     # RoBERTa's first position is the one after the padding index.
     size = {"max_position_embeddings": length + 1 if family == "roberta" else length, "vocab_size": len(tokenizer)}
@@ -142,7 +146,7 @@ def _save(folder: Path, model: Any, processor: Any) -> Path:
     return folder
 
 
-def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096, types: bool = False) -> Any:
+def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096, has_token_types: bool = False) -> Any:
     """Train a byte-level BPE tokenizer of 2,000 tokens on the sample sets."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -152,7 +156,8 @@ def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096
         vocab_size=2000, special_tokens=special, initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(_texts(), trainer)
-    if eos is None:  # an encoder's tokenizer puts special tokens around its two texts
+    is_encoder = eos is None
+    if is_encoder:  # its tokenizer puts special tokens around its two texts
         from tokenizers.processors import TemplateProcessing
 
         ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
@@ -163,7 +168,7 @@ def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096
             tokenizer_object=tokenizer,
             pad_token=pad,
             model_max_length=length,
-            model_input_names=["input_ids", *(["token_type_ids"] if types else []), "attention_mask"],
+            model_input_names=["input_ids", *(["token_type_ids"] if has_token_types else []), "attention_mask"],
         )
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=pad, eos_token=eos, model_max_length=length)
 

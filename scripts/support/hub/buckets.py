@@ -149,7 +149,8 @@ def _list_files(bucket: Bucket, prefix: str, recursive: bool) -> list[dict[str, 
     files = [file for path, file in sorted(bucket.files.items()) if path.startswith(prefix)]
     if recursive:
         return [file.to_json() for file in files]
-    depth = f"{prefix}/".replace("//", "/").count("/") if prefix and prefix not in bucket.files else prefix.count("/")
+    is_folder = prefix and not prefix.endswith("/") and prefix not in bucket.files
+    depth = prefix.count("/") + bool(is_folder)  # of the level that is listed: 1 for "a", "a/" and the file "a/b.txt"
     answer: dict[str, dict[str, Any]] = {}
     for file in files:
         parts = file.path.split("/")
