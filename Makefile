@@ -29,6 +29,8 @@ else
 TORCH ?= torch==$(TORCH_VERSION)
 endif
 
+# Processes for tests, which also wait for servers and browsers: at least 4, and at most 8, for which 16 GB are enough.
+WORKERS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? 4 : cores > 8 ? 8 : cores)))
 VENV := .venv
 BIN := $(VENV)/bin
 WEB := $(VENV)/.web
@@ -64,7 +66,7 @@ worker: $(EVALUATOR)
 
 test: lint
 	scripts/system_packages.sh chromium fonts git bubblewrap
-	$(BIN)/pytest -n 4
+	$(BIN)/pytest -n $(WORKERS)
 
 test-unit: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap

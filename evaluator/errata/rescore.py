@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
-from evaluator.core.errors import DataError, Details
+from evaluator.core.errors import DataError, Details, EvaluationError, LeakError
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import Source
 from evaluator.errata.records import read_errata
@@ -38,6 +38,7 @@ from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import board_reader, with_result
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import SettingsError
+from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settin
 
 
 class Rescoring:
-    """Bring all results on a set to its newest errata.
+    """Bring all results on a set to its newest errata, and give results of the newest version metrics that they lack.
 
     It can be interrupted and repeated: results that have the newest version and all metrics are skipped.
     """
@@ -95,7 +96,8 @@ class Rescoring:
     def check_answers(self) -> None:
         """Raise DataError if the set has results and none of them could be scored again: all would lose their ranks.
 
-        It is called before an erratum is added, and stops at the first result that could be.
+        It is called before an erratum is added, so `source` has the corrections without it, and stops at the first result
+        that could be.
         """
         snapshot = self._store.snapshot()
         rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
@@ -115,7 +117,7 @@ class Rescoring:
     def run(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> Rescored:
         """Score all results again that are of an earlier version or lack a metric, then record who moved.
 
-        Raises DataError if an erratum cannot be read, StoreError if a store fails.
+        Raises DataError if an erratum cannot be read, StoreError if a store fails, EvaluationError if scoring is killed.
         """
         snapshot = self._store.snapshot()
         rows = [
@@ -172,7 +174,10 @@ class Rescoring:
         gains_metric = bool(after.results[name].keys() - before.results[name].keys())
         if row.benchmark_version == self._version and not gains_metric:
             raise CannotScoreError("its answers give no further metric")
-        check_public([after.to_bytes()], self._uncorrected_items, self._source.path)
+        try:
+            check_public([after.to_bytes()], self._uncorrected_items, self._source.path)
+        except LeakError as error:
+            raise CannotScoreError(f"its record would reveal {error}") from error
         item_scores = self._save_item_scores(row.key, scores)
         if item_scores:
             after = with_pairs(after, item_scores, self._store, self._private)
@@ -180,9 +185,20 @@ class Rescoring:
             raise CannotScoreError("another command has scored it again meanwhile")
 
     def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
-        """Return the scores of stored answers, computed in a process with limits: a model decides how long they are."""
+        """Return the scores of stored answers, computed in a process with limits: a model decides how long they are.
+
+        Raises CannotScoreError if that takes too much time or memory, or if the stored answers are malformed.
+        """
         bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
-        return run_limited(score_details, self._benchmark, bare, details)
+        try:
+            return run_limited(score_details, self._benchmark, bare, details)
+        except EvaluationError as error:
+            if error.code is FailureCode.PROCESS_KILLED:  # says nothing about this result
+                raise
+            raise CannotScoreError(f"its answers cannot be scored: {error}") from error
+        except RuntimeError as error:  # with the traceback of the process
+            reason = str(error).strip().splitlines()[-1]
+            raise CannotScoreError(f"its stored answers cannot be read: {reason}") from error
 
     def _results_of(self, items: Sequence[Item], details: Details) -> dict[str, float]:
         """Return the metrics of stored answers in percent, rounded as they are published."""
@@ -253,7 +269,7 @@ class Rescoring:
         return moved
 
     def _score_before(self, row: BoardRow, snapshot: Snapshot) -> float | None:
-        """Return the headline of a result before the newest erratum, or None if it was measured since then."""
+        """Return the headline of a result of the newest version before its erratum, or None if it was measured since then."""
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         return result.earlier[-1].scores.get(result.headline) if result.earlier else None
 

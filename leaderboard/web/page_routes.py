@@ -13,6 +13,7 @@ from typing import get_args
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
@@ -88,7 +89,7 @@ def page_routes(board: LiveBoard) -> APIRouter:
 
     @router.get("/en")
     def add_slash(request: Request) -> Response:
-        return RedirectResponse(f"/en/?{request.url.query}".rstrip("?"), 308)
+        return RedirectResponse(_with_query("/en/", request), 308)
 
     return router
 
@@ -124,14 +125,21 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
     if request.method not in ("GET", "HEAD"):
         return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})
     if request.url.path.endswith("/") and request.url.path.strip("/") not in ("", "en"):
-        address = "/" + request.url.path.strip("/")
-        return RedirectResponse(f"{address}?{request.url.query}".rstrip("?"), 308)
+        return RedirectResponse(_with_query("/" + request.url.path.strip("/"), request), 308)
     language = language_of(request.url.path)
     path = request.url.path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
-    if path != path.lower() and path.lower() in (*pages(), "submit"):
-        return RedirectResponse(f"/{LANGUAGE_FOLDERS[language]}{path.lower()}?{request.url.query}".rstrip("?"), 308)
+    lower_path = request.url.path.lower()
+    lower_language = language_of(lower_path)
+    lower_page = lower_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[lower_language])
+    if request.url.path != lower_path and (lower_path == "/en" or lower_page in (*pages(), "submit")):
+        return RedirectResponse(_with_query(lower_path, request), 308)
     html = missing(board, location_of(request, language, path))
     return Response(html, 404, media_type=HTML)
+
+
+def _with_query(path: str, request: Request) -> str:
+    """Return an address with the query of a request, if it has one."""
+    return f"{path}?{request.url.query}" if request.url.query else path
 
 
 class OtherPaths(BaseRoute):
@@ -149,7 +157,10 @@ class OtherPaths(BaseRoute):
         return Match.FULL, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await missing_page(self._board, Request(scope))(scope, receive, send)
+        answer = await run_in_threadpool(
+            missing_page, self._board, Request(scope)
+        )  # rendering would block other requests
+        await answer(scope, receive, send)
 
 
 def _redirect(request: Request, language: Language) -> str | None:
@@ -158,15 +169,10 @@ def _redirect(request: Request, language: Language) -> str | None:
     It leads to the page that an address of former versions means (/?tab=ko-vqa&lang=en), or without any parameter to the
     language of the browser. `language` is that of the path.
     """
-    params = dict(request.query_params)
-    lang = params.pop("lang", None)
-    wanted: Language
-    if lang == "ko":
-        wanted = "ko"
-    elif lang == "en":
-        wanted = "en"
-    else:
-        wanted = language
+    given = request.query_params
+    params = {name: ",".join(given.getlist(name)) for name in given}
+    lang = params.pop("lang", "")
+    wanted = language_named(lang) if lang in get_args(Language) else language
     here = location_of(request, wanted, "")
     params.pop("__theme", None)
     tab = params.pop("tab", "")
@@ -181,6 +187,7 @@ def _redirect(request: Request, language: Language) -> str | None:
         return here.link(tab, **params)
     if wanted != language:
         return here.link("", **params)
-    if not request.url.query and language != preferred_language(request.headers.get("accept-language", "")):
-        return here.in_language("en") if language == "ko" else None
+    preferred = preferred_language(request.headers.get("accept-language", ""))
+    if language == "ko" and preferred == "en" and not request.url.query:  # /en/ was chosen by the visitor
+        return here.in_language("en")
     return None

@@ -10,14 +10,13 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from scripts.support.hub.cas import token_answer
+from scripts.support.hub.cas import EMPTY, token_answer
 from scripts.support.hub.jobs import ACCOUNTS
 from scripts.support.hub.lfs import signed
 from scripts.support.hub.request_parts import Body
 from scripts.support.hub.roles import error, token_of
 from scripts.support.hub.state import Bucket, BucketFile, HubState, date
 
-EMPTY = "0" * 64  # the hash of an empty file: https://huggingface.co/docs/xet/hashing
 PAGE = 1000  # entries
 
 

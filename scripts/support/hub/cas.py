@@ -15,12 +15,13 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from scripts.support.hub.lfs import refuse_unsigned, signed
-from scripts.support.hub.reading import ranged
+from scripts.support.hub.reading import ranged, requested_part
 from scripts.support.hub.request_parts import Body
 from scripts.support.hub.state import HubState
 from scripts.support.hub.xorbs import FileInfo, Term, chunks_of, files_of
 
 HASH = re.compile("[0-9a-f]{64}")
+EMPTY = "0" * 64  # the hash of an empty file: https://huggingface.co/docs/xet/hashing
 
 
 def serve_tokens(app: FastAPI, hub: HubState, kind: str) -> None:
@@ -42,20 +43,27 @@ def token_answer(hub: HubState, request: Request, repo: str, scope: str) -> Resp
 def serve_cas(app: FastAPI, hub: HubState) -> None:
     cas = hub.cas
 
+    def grant(request: Request) -> tuple[str, str, float] | None:
+        """Return the scope, the repository and the end of a request's token, or None if it is unknown."""
+        return cas.tokens.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
+
     def refusal(request: Request, write: bool = False) -> Response | None:
-        scope, _, end = cas.tokens.get(request.headers.get("Authorization", "").removeprefix("Bearer "), ("", "", 0.0))
-        if not scope or end < time.time():
+        granted = grant(request)
+        if granted is None or granted[2] < time.time():
             return PlainTextResponse("Unauthorized", 401)
-        return PlainTextResponse("Forbidden", 403) if write and scope != "write" else None
+        if write and granted[0] != "write":
+            return PlainTextResponse("Forbidden", 403)
+        return None
 
     def store_shard(request: Request, shard: bytes) -> str | None:
         """Store the files of a shard. Return what is wrong with it, or None."""
-        _, repo, _ = cas.tokens[request.headers["Authorization"].removeprefix("Bearer ")]
+        granted = grant(request)
+        assert granted is not None, "`refusal` was asked before"
+        repo = granted[1]
         try:
-            files = files_of(shard)
-            for file in files:
+            for file in files_of(shard):
                 cas.register(file, repo)
-                if file.sha256 and not repo.startswith("buckets/"):
+                if file.sha256 and not repo.startswith("buckets/"):  # a bucket has no git, and so no LFS
                     hub.keep_lfs(repo, file.sha256, cas.content(file.hash))
                     cas.lfs[repo, file.sha256] = file.hash
         except ValueError as error:
@@ -113,11 +121,12 @@ def serve_cas(app: FastAPI, hub: HubState) -> None:
         if name not in cas.files:
             return PlainTextResponse("Not Found", 404)
         file = cas.files[name]
-        requested = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
-        start, end = (int(requested[1]), int(requested[2]) + 1) if requested else (0, file.size)
-        if start >= file.size:
+        part = requested_part(request, file.size)
+        if part is None:
+            part = range(file.size)
+        if not part:
             return PlainTextResponse("Range Not Satisfiable", 416)
-        offset, terms = _terms_covering(file, start, end)
+        offset, terms = _terms_covering(file, part)
         answer: dict[str, Any] = {
             "offset_into_first_range": offset,
             "terms": [
@@ -129,18 +138,15 @@ def serve_cas(app: FastAPI, hub: HubState) -> None:
                 for term in terms
             ],
         }
-        downloads: dict[str, list[dict[str, Any]]] = {}
+        by_range: dict[str, list[dict[str, Any]]] = {}  # version 1: a download for each range of a xorb
+        by_xorb: dict[str, list[dict[str, Any]]] = {}  # version 2: one download of all ranges of a xorb
         for xorb in {term.xorb for term in terms}:
             address = signed(f"{hub.storage(request)}/xorb/default/{xorb}")
             ranges = _ranges_of(cas.xorbs[xorb], [term for term in terms if term.xorb == xorb])
-            if version == "v1":
-                downloads[xorb] = [
-                    {"range": one["chunks"], "url": address, "url_range": one["bytes"]} for one in ranges
-                ]
-            else:
-                downloads[xorb] = [{"url": address, "ranges": ranges}]
-        answer["fetch_info" if version == "v1" else "xorbs"] = downloads
-        return JSONResponse(answer)
+            by_range[xorb] = [{"range": one["chunks"], "url": address, "url_range": one["bytes"]} for one in ranges]
+            by_xorb[xorb] = [{"url": address, "ranges": ranges}]
+        downloads = {"fetch_info": by_range} if version == "v1" else {"xorbs": by_xorb}
+        return JSONResponse(answer | downloads)
 
     @app.get("/xorb/default/{name}")
     def fetch(request: Request, name: str) -> Response:
@@ -149,11 +155,16 @@ def serve_cas(app: FastAPI, hub: HubState) -> None:
         if name not in cas.xorbs:
             return PlainTextResponse("Not Found", 404)
         xorb = cas.xorbs[name]
-        requested = re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
-        if len(requested) < 2:
+        requested = [(int(a), int(b)) for a, b in re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))]
+        if len(requested) < 2:  # one range, or none
             return ranged(request, xorb, {})
+        satisfiable = [
+            (start, min(end, len(xorb) - 1)) for start, end in requested if start <= end and start < len(xorb)
+        ]
+        if not satisfiable:
+            return PlainTextResponse("Range Not Satisfiable", 416)
         parts = b""  # https://www.rfc-editor.org/rfc/rfc9110#name-multipart-byteranges
-        for start, end in ((int(a), int(b)) for a, b in requested):
+        for start, end in satisfiable:
             parts += b"\r\n--part\r\nContent-Range: bytes %d-%d/%d\r\n\r\n" % (start, end, len(xorb))
             parts += xorb[start : end + 1]
         return Response(parts + b"\r\n--part--\r\n", 206, media_type="multipart/byteranges; boundary=part")
@@ -161,16 +172,20 @@ def serve_cas(app: FastAPI, hub: HubState) -> None:
     @app.api_route("/bridge/{name}", methods=["GET", "HEAD"])
     def bridge(request: Request, name: str) -> Response:
         """Send a whole file over HTTP to clients that do not use Xet."""
-        return refuse_unsigned(hub, request) or ranged(request, cas.content(name), {"ETag": f'"{name}"'})
+        if denied := refuse_unsigned(hub, request):
+            return denied
+        if name != EMPTY and name not in cas.files:
+            return PlainTextResponse("Not Found", 404)
+        return ranged(request, cas.content(name), {"ETag": f'"{name}"'})
 
 
-def _terms_covering(file: FileInfo, start: int, end: int) -> tuple[int, list[Term]]:
-    """Return the terms that contain these bytes, and the offset of `start` in the first term."""
+def _terms_covering(file: FileInfo, part: range) -> tuple[int, list[Term]]:
+    """Return the terms that contain these bytes of a file, and the offset of the first byte in the first term."""
     found: list[Term] = []
     at = offset = 0
     for term in file.terms:
-        if at < end and at + term.size > start:
-            offset = start - at if not found else offset
+        if at < part.stop and at + term.size > part.start:
+            offset = part.start - at if not found else offset
             found.append(term)
         at += term.size
     return offset, found

@@ -184,31 +184,30 @@ def serve_reading(app: FastAPI, hub: HubState, kind: str) -> None:
 
 
 def ranged(request: Request, content: bytes, headers: dict[str, str]) -> Response:
-    """Return the content, or the part of it that the Range header asks for: "bytes=2-5", "bytes=2-" or the last 5 "bytes=-5".
+    """Return the content, or the part of it that the Range header asks for."""
+    part = requested_part(request, len(content))
+    if part is None:
+        return Response(content, headers=headers, media_type="application/octet-stream")
+    if not part:
+        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{len(content)}"})
+    range_headers = {**headers, "Content-Range": f"bytes {part.start}-{part.stop - 1}/{len(content)}"}
+    return Response(content[part.start : part.stop], 206, range_headers, "application/octet-stream")
 
-    Other ranges, and those that end before they start, are invalid and so ignored. Those beyond the content are refused.
+
+def requested_part(request: Request, size: int) -> range | None:
+    """Return the places that the Range header asks for: "bytes=2-5", "bytes=2-" or the last 5 "bytes=-5".
+
+    Return None if there is none, or one that is ignored as invalid: of another form, or that ends before it starts. The range
+    is empty if it lies beyond the content, and must be refused then.
 
     Source: https://www.rfc-editor.org/rfc/rfc9110#name-range
     """
     requested = re.fullmatch(r"bytes=(\d*)-(\d*)", request.headers.get("Range", ""))
-    whole = Response(content, headers=headers, media_type="application/octet-stream")
-    if requested is None:
-        return whole
-    first, last = requested.groups()
+    first, last = requested.groups() if requested else ("", "")
     if first and last:
-        if int(last) < int(first):
-            return whole
-        start = int(first)
-        end = min(int(last) + 1, len(content))
-    elif first:
-        start = int(first)
-        end = len(content)
-    elif last:
-        start = max(0, len(content) - int(last))
-        end = len(content)
-    else:
-        return whole
-    if start >= end:
-        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{len(content)}"})
-    range_headers = {**headers, "Content-Range": f"bytes {start}-{end - 1}/{len(content)}"}
-    return Response(content[start:end], 206, range_headers, "application/octet-stream")
+        return None if int(last) < int(first) else range(int(first), min(int(last) + 1, size))
+    if first:
+        return range(int(first), size)
+    if last:
+        return range(max(0, size - int(last)), size)
+    return None

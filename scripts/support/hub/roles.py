@@ -51,11 +51,20 @@ class Roles:
 
 
 def token_of(request: Request) -> str | None:
-    """Return the token of a Bearer header, or the password of a Basic header as git and git-lfs send it."""
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    """Return the token of a Bearer header, or the password of a Basic header as git and git-lfs send it.
+
+    It is empty if the header is malformed: no token is empty, so the request is refused.
+    """
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, given = header.partition(" ")
     if scheme.lower() == "basic":
-        return base64.b64decode(given).decode().partition(":")[2] or None
-    return given or None
+        try:
+            return base64.b64decode(given).decode().partition(":")[2]
+        except ValueError:
+            return ""
+    return given if scheme.lower() == "bearer" else ""
 
 
 def error(
@@ -67,9 +76,8 @@ def error(
         error_headers["X-Error-Message"] = message
     if code:
         error_headers["X-Error-Code"] = code
-    if (
-        "/info/lfs" in request.url.path
-    ):  # https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md#response-errors
+    # https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md#response-errors
+    if "/info/lfs" in request.url.path:
         return JSONResponse(
             {"message": message, "error": message},
             status,

@@ -107,7 +107,7 @@ def build(
     def resolve(request: Request, repo: str, revision: str, path: str) -> Response:
         if refused := refusal(request, repo, revision):
             return refused
-        headers = {"X-Repo-Commit": commit_of(repo)}
+        headers = {"X-Repo-Commit": _revisions(repo)[revision]}
         if repo in gated:
             return JSONResponse({"error": "Access is restricted"}, 403, {**headers, "X-Error-Code": "GatedRepo"})
         if path in forged:

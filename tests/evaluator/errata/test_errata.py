@@ -2,9 +2,10 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,12 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.metrics import Metric
 from evaluator.core.data_types import Answer, Item, Score
-from evaluator.core.errors import DataError
+from evaluator.core.errors import DataError, EvaluationError
 from evaluator.datasets.corrections import Correction
 from evaluator.datasets.source import Source
 from evaluator.errata.records import add_erratum, read_corrections
 from evaluator.errata.rescore import moves
+from evaluator.publication.private_records import read_details
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.support.engines import LetterEngine, use_engine
@@ -31,6 +33,7 @@ from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
+from submissions.texts.failure_codes import FailureCode
 from submissions.texts.text import Text
 from tests.conftest import settings_in
 from tests.evaluator.worker.test_loop import submit
@@ -201,6 +204,39 @@ def test_row_without_stored_answers_keeps_its_version_and_has_no_rank(
     assert ranked["tiny/two"].row.benchmark_version == VERSION and ranked["tiny/two"].rank is None
     assert ranked["tiny/one"].rank == 1
     assert errata_of(store)[0].not_rescored == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            EvaluationError(FailureCode.MODEL_ERROR, "more than 1,800 s"),
+            "its answers cannot be scored: more than 1,800 s",
+        ),
+        (RuntimeError("Traceback\nKeyError: 'answers'"), "its stored answers cannot be read: KeyError: 'answers'"),
+    ],
+)
+def test_row_that_cannot_be_scored_does_not_stop_the_others(
+    error: Exception,
+    reason: str,
+    evaluated: Settings,
+    private: PrivateStore,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store = open_store(evaluated.store)
+    bad = rows_of(store)["tiny/one"]  # the first that is scored
+    bad_details = read_details(private, bad.key, {item.id for item in items()}, None)
+
+    def score(function: Callable[..., list[Score]], *arguments: Any) -> list[Score]:
+        if bad_details in arguments:
+            raise error
+        return function(*arguments)
+
+    monkeypatch.setattr("evaluator.errata.rescore.run_limited", score)
+    assert withdraw(items()[0].id) == 0
+    assert f"{bad.key}: {reason}" in capsys.readouterr().out
+    assert rows_of(store)["tiny/two"].benchmark_version == f"{VERSION}+1"
 
 
 def test_erratum_that_would_unrank_all_results_is_refused(

@@ -385,6 +385,10 @@ def test_page_does_not_repeat_headers_of_visitors(http: httpx.Client) -> None:
 def test_addresses_are_forgiving(http: httpx.Client) -> None:
     assert http.get("/ko-vqa/").headers["location"] == "/ko-vqa"
     assert http.get("/en/models/o/done/?x=1").headers["location"] == "/en/models/o/done?x=1"
+    assert http.get("/ko-vqa/?q=what?").headers["location"] == "/ko-vqa?q=what?"
+    for path, location in (("/EN", "/en"), ("/EN/KO-VQA", "/en/ko-vqa"), ("/KO-VQA?q=A", "/ko-vqa?q=A")):
+        assert http.get(path).headers["location"] == location
+    assert http.get("/?tab=ko-vqa&size=0-2&size=2-4").headers["location"] == "/ko-vqa?size=0-2,2-4"
     assert (
         http.get("/?lang=en").headers["location"] == "/en/"
         and http.get("/en/?lang=ko").headers["location"] == "/?lang=ko"
