@@ -71,16 +71,15 @@ def evaluate(
     prepare = partial(_prepare, task, job_dir, prompts, sampled_prompt_ids)
     job = prepare()
     # A prompt's id in the job is a hash over everything its answer depends on; it does not depend on the batch size.
-    job_ids = {
-        item_id: [job.ids[prompt.id] for prompt in item_prompts] for item_id, item_prompts in prompts_by_item.items()
-    }
+    job_ids_by_item = [[job.ids[prompt.id] for prompt in item_prompts] for item_prompts in prompts_by_item.values()]
     # Cached answers may have been generated in batches as large as those whose answers were discarded.
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
     # Scoring uses no pages or images.
     items_to_score = [replace(item, page=None, images=(), links=()) for item in items]
     elapsed = 0.0  # seconds, measured outside of the sandbox; 0 if everything was answered by earlier runs
-    while True:
+    while True:  # until scores do not depend on the batch size
+        # All prompts may be answered, by the cache or by another host, and latency not yet measured.
         if answered < len(prompts) or not job.done_mark.exists():
             elapsed = _ask(task, job, answered, len(sampled_prompt_ids), on_progress, stop)
         on_progress("score", len(prompts), len(prompts))
@@ -92,24 +91,24 @@ def evaluate(
             job.folder,
             task.benchmark,
             items_to_score,
-            job_ids,
+            dict(zip(prompts_by_item, job_ids_by_item, strict=True)),
             sampled_item_ids,
             elapsed,
             max_changes,
             task.cache,
             stop=stop,
         )
+        answers_by_item = [[scored.answers[prompt_id] for prompt_id in ids] for ids in job_ids_by_item]
+        details = _details(items, answers_by_item, scored.scores)
+        if failed := sum(score.status == "infra_error" for score in scored.scores):
+            raise IncompleteRunError(
+                _incomplete_message(job, failed, len(items)), details, uses_server=task.options.api is not None
+            )
         if not scored.varies:
             break
         job.discard_answers(batch_size)
         job = prepare()  # with a smaller batch size
         answered = 0
-    answers_by_item = [[scored.answers[prompt_id] for prompt_id in job_ids[item.id]] for item in items]
-    details = _details(items, answers_by_item, scored.scores)
-    if failed := sum(score.status == "infra_error" for score in scored.scores):
-        raise IncompleteRunError(
-            _incomplete_message(job, failed, len(items)), details, uses_server=task.options.api is not None
-        )
     invariance = scored.invariance
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
@@ -118,7 +117,7 @@ def evaluate(
     )
     if task.benchmark.drawn:  # its answers are published together with its seed, and can then be checked by this hash
         result = result.evolve(answers_sha256=answers_hash(answer_rows(details)))
-    if task.request.custom_code:
+    if task.request.custom_code:  # whose measures could carry questions outside
         result = round_measures(result)
     return Evaluation(result, details)
 
@@ -167,6 +166,7 @@ def _prepare(task: Task, job_dir: Path, prompts: Sequence[Prompt], sampled_promp
         adapter=task.options.adapter.resolve() if task.options.adapter else None,
         batch_size=batch_size,
     )
+    # A server that is started here takes its way of sampling from the model's folder.
     if options.api and options.api.spawn and options.decoding == "greedy":
         if task.sandbox:
             make_readable(options.model)  # the view below holds links, and making it readable would not follow them

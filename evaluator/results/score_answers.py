@@ -111,10 +111,14 @@ def batch_invariance(
 ) -> BatchInvariance | None:
     """Return how many answers and scores differ between asking in batches and asking one at a time.
 
-    `samples` are items with the ids of their prompts; an item counts if all of its prompts are in `singly`. Return None if
-    no item counts.
+    `samples` are items with the ids of their prompts. An item counts if all of its prompts were answered both ways, without
+    an infrastructure failure. Return None if no item counts.
     """
-    measured = [(item, ids) for item, ids in samples if singly.keys() >= set(ids)]
+    measured = []
+    for item, ids in samples:
+        both = [given.get(prompt_id) for given in (answers, singly) for prompt_id in ids]
+        if all(answer is not None and answer.status != "infra_error" for answer in both):
+            measured.append((item, ids))
     if not measured:
         return None
     items = [item for item, _ in measured]

@@ -34,7 +34,7 @@ class Tie:
 
     first: int  # rank of the first of these rows
     last: int  # rank of the last one
-    rows: int  # how many there are; 1 if the next row is significantly behind this one
+    rows: int  # how many there are; 1 if the next row is significantly behind this one, or has no interval
 
 
 def rank_text(rank: int | None, kind: ResultKind) -> str:
@@ -96,9 +96,9 @@ def ranked(rows: list[BoardRow]) -> list[RankedRow]:
             score = row.score
             if score is not None and row.kind == kind and _may_have_rank(row):
                 entries.append(_Entry(row, score, row.interval))
-        losses = [-entry.score for entry in entries]  # ascending, as bisect requires
-        ranks = [bisect_left(losses, -entry.score) + 1 for entry in entries]
-        ranges = _rank_ranges(entries, losses)
+        negated_scores = [-entry.score for entry in entries]  # ascending, as bisect requires
+        ranks = [bisect_left(negated_scores, -entry.score) + 1 for entry in entries]
+        ranges = _rank_ranges(entries, negated_scores)
         bests = [ranges[entry.row.key][0] if entry.row.key in ranges else None for entry in entries]
         for entry, rank, tie in zip(entries, ranks, _ties(ranks, bests), strict=True):
             best, worst = ranges.get(entry.row.key, (None, None))
@@ -200,15 +200,17 @@ class _ScoreRange(NamedTuple):
     high: float
 
 
-def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str, tuple[int, int]]:
+def _rank_ranges(entries: Sequence[_Entry], negated_scores: Sequence[float]) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank of each entry that has an interval, by the key of its row.
 
-    `entries` are sorted best first, and `losses` are their negated scores. An entry without an interval is never
+    `entries` are sorted best first, and `negated_scores` are their negated scores. An entry without an interval is never
     significantly ahead or behind, so it counts only for the worst rank of others.
     """
-    with_interval = [entry for entry in entries if entry.interval]
-    scale = _interval_scale(len(with_interval))
-    score_ranges = {entry.row.key: _widened(entry, scale) for entry in with_interval}
+    scale = _interval_scale(sum(entry.interval is not None for entry in entries))
+    score_ranges: dict[str, _ScoreRange] = {}
+    for entry in entries:
+        if entry.interval:
+            score_ranges[entry.row.key] = _widened(entry.score, entry.interval, scale)
     corrections = _paired_corrections([entry.row for entry in entries], score_ranges)
     lows = sorted(low for _, low, _ in score_ranges.values())
     highs = sorted(high for _, _, high in score_ranges.values())
@@ -217,14 +219,27 @@ def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str
         more_ahead, more_behind = corrections.get(key, (0, 0))
         entries_ahead = len(lows) - bisect_right(lows, high) + more_ahead
         entries_behind = bisect_left(highs, low) + more_behind
-        rank = bisect_left(losses, -score) + 1
+        rank = bisect_left(negated_scores, -score) + 1
         best = min(entries_ahead + 1, rank)
         worst = max(len(entries) - entries_behind, rank)
         rank_ranges.append((best, worst))
-    # Widen the ranges so that both ends increase with the rank, even if wide intervals follow narrow ones.
-    bests = reversed(list(accumulate((best for best, _ in reversed(rank_ranges)), min)))
-    worsts = accumulate((worst for _, worst in rank_ranges), max)
-    return dict(zip(score_ranges, zip(bests, worsts, strict=True), strict=True))
+    return dict(zip(score_ranges, _monotone(rank_ranges, [own.score for own in score_ranges.values()]), strict=True))
+
+
+def _monotone(rank_ranges: Sequence[tuple[int, int]], scores: Sequence[float]) -> list[tuple[int, int]]:
+    """Return ranges of ranks whose ends increase with the rank, even if wide intervals follow narrow ones.
+
+    They are widened for that. Ranges of equal scores become the same. All are sorted by score, best first.
+    """
+    best_of_score: dict[float, int] = {}
+    worst_of_score: dict[float, int] = {}
+    for score, (best, worst) in zip(scores, rank_ranges, strict=True):
+        best_of_score[score] = min(best, best_of_score.get(score, best))
+        worst_of_score[score] = max(worst, worst_of_score.get(score, worst))
+    worsts = accumulate((worst_of_score[score] for score in scores), max)
+    bests_from_last = accumulate((best_of_score[score] for score in reversed(scores)), min)
+    bests = reversed(list(bests_from_last))
+    return list(zip(bests, worsts, strict=True))
 
 
 def _interval_scale(rows: int) -> float:
@@ -243,14 +258,10 @@ def _interval_scale(rows: int) -> float:
     return max(1.0, needed / (sqrt(2) * NormalDist().inv_cdf(0.975)))
 
 
-def _widened(entry: _Entry, scale: float) -> _ScoreRange:
-    """Return an entry's score with its interval, whose ends are `scale` times as far from the score."""
-    low, high = entry.interval or (entry.score, entry.score)
-    return _ScoreRange(
-        entry.score,
-        low=entry.score - scale * (entry.score - low),
-        high=entry.score + scale * (high - entry.score),
-    )
+def _widened(score: float, interval: tuple[float, float], scale: float) -> _ScoreRange:
+    """Return a score with its interval, whose ends are `scale` times as far from the score."""
+    low, high = interval
+    return _ScoreRange(score, low=score - scale * (score - low), high=score + scale * (high - score))
 
 
 def _paired_corrections(

@@ -1,5 +1,6 @@
 """How addresses on the Hub begin, and whether two stores are in one place. Command lines use it, so it imports little."""
 
+from os.path import normpath
 from pathlib import Path
 
 DATASETS = "hf://datasets/"
@@ -19,13 +20,17 @@ def is_remote(url: str) -> bool:
 
 def overlap(url: str, other: str) -> bool:
     """Return whether two addresses, however they are written, name the same store, or one lies in the other."""
-    one_place = f"{_normalised(url)}/"
-    other_place = f"{_normalised(other)}/"
-    return one_place.startswith(other_place) or other_place.startswith(one_place)
+    one_place = _place(url)
+    other_place = _place(other)
+    return one_place.is_relative_to(other_place) or other_place.is_relative_to(one_place)
 
 
-def _normalised(url: str) -> str:
-    """Return the one spelling of a store's address: `file:///data/../data/store.git` -> `/data/store.git`."""
-    if url.startswith("hf:"):
-        return url.rstrip("/").lower()  # names on the Hub are case-insensitive
-    return str(Path(url.removeprefix("file://")).resolve())
+def _place(url: str) -> Path:
+    """Return the place of a store, which is the same for all spellings: `file:///data/../data/store.git` -> `/data/store.git`.
+
+    Of a remote address it is no real path, and only good to be compared: `hf://buckets/o/n//f/` -> `/hf:/buckets/o/n/f`.
+    """
+    if is_remote(url):
+        # Names on the Hub are case-insensitive. Those of other services may not be, but too strict a comparison is safe.
+        return Path(normpath(f"/{url.lower()}"))
+    return Path(url.removeprefix("file://")).resolve()

@@ -10,6 +10,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import Lease, Status
 from submissions.store.folders import ENTRIES_PER_FOLDER, RECOMMENDED_FILES, folder_sizes
 
+SHOWN_RUNNING = 8  # requests
 SHOWN_WORKERS = 5
 
 
@@ -32,8 +33,10 @@ def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
         yield f"          oldest pending for {_ago(min(pending), now)}"
     running = [row.key for row in rows if row.status == Status.RUNNING]
     leases = heartbeats.last_by_key(running)
-    for key in running:
+    for key in running[:SHOWN_RUNNING]:
         yield f"running   {key} {_running(leases.get(key), now)}"
+    if len(running) > SHOWN_RUNNING:
+        yield f"          and {len(running) - SHOWN_RUNNING} more"
     for pause in heartbeats.pauses(now):
         yield f"paused    {pause.worker} after {pause.code}, for {_ago(pause.since, now)}"
     workers = sorted(heartbeats.workers(), key=lambda worker: worker.seen_at, reverse=True)

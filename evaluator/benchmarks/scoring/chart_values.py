@@ -44,12 +44,15 @@ _LETTER_FACTOR = re.compile(
     re.VERBOSE,
 )
 _FRACTION = re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")  # 1/4
+_SEASON = re.compile(r"(?<!\d)((?:19|20)\d\d)/(?=\d\d(?!\d))")  # 2019/20
+_METRES = re.compile(r"(?<=\d)m\b")  # 5m
 _CURRENCIES = {  # sign → the words for it
-    "$": r"(?:US)?\$|dollars?|usd|달러",
-    "€": "€|euros?|eur|유로",
-    "£": "£|pounds?|gbp|파운드",
-    "₩": r"₩|won|krw|원(?![가-힣])|(?<=[\d천만억조])\s?원",  # 5,000원입니다, but not 원인
-    "¥": r"¥|yen|jpy|엔(?![가-힣])|(?<=[\d천만억조])\s?엔",
+    "$": r"(?:US)?\$|(?:dollars?|usd)(?![A-Za-z])|달러",
+    "€": "€|(?:euros?|eur)(?![A-Za-z])|유로",  # but not Europe
+    "£": "£|(?:pounds?|gbp)(?![A-Za-z])|파운드",
+    # 5 won, 5 million won and 5,000원입니다, but not "it won 5 seats", won't and 원인
+    "₩": r"₩|(?:(?<=\d\s)|(?<=illion\s)|(?<=ousand\s))won(?![A-Za-z'’])|krw(?![A-Za-z])|원(?![가-힣])|(?<=[\d천만억조])\s?원",
+    "¥": r"¥|(?:yen|jpy)(?![A-Za-z])|엔(?![가-힣])|(?<=[\d천만억조])\s?엔",
 }
 _COMPARED_WITH = re.compile(  # down from 41 in 2019
     r"\b(?: (?:down|up)\ from | compared\ (?:to|with) | versus | ahead\ of | followed\ by | than )\b",
@@ -64,8 +67,12 @@ _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of
 _UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")  # per ton, per a ton
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
 _DIRECTIONS = {
-    "+": re.compile(r"\b(?:increas\w*|rise|rose|grow|grew|gain)\b", re.IGNORECASE),  # how much did it increase
-    "-": re.compile(r"\b(?:decreas\w*|declin\w*|drop|fall|fell|reduc\w*)\b", re.IGNORECASE),  # how much did it fall
+    "+": re.compile(  # how much did it increase
+        r"\b(?:increas\w*|rises?|rose|risen|rising|grows?|grew|grown|growing|gain(?:s|ed|ing)?)\b", re.IGNORECASE
+    ),
+    "-": re.compile(  # how much did it fall
+        r"\b(?:decreas\w*|declin\w*|drop(?:s|ped|ping)?|falls?|fell|fallen|falling|reduc\w*)\b", re.IGNORECASE
+    ),
 }
 # Units that may be missing, or that charts and answers give in other words: 12 % and 12, 5 people and 5.
 PLAIN_UNITS = {"", "%", "달러", "명", "년", "개"}
@@ -74,7 +81,7 @@ _SIGNED_CURRENCY = re.compile(rf"(?<=[-−]){_CURRENCY.pattern}")  # -$100 is -1
 _KOREAN_MULTIPLIER = "[십백천만억조]"
 _ASKED_FACTOR = re.compile(
     rf"""
-    \b(thousand|million|billion|trillion)s?\b                              # how many thousand
+    (?<!\d\s)(?<!\ba\s)(?<!\bone\s)\b(thousand|million|billion|trillion)s?\b    # how many thousand, but not "1 million"
     | (?:몇|단위\s?[:：]?)\s?({_KOREAN_MULTIPLIER}+)                        # 몇 천 명
     | \(({_KOREAN_MULTIPLIER}+)                                            # (천 명)
     """,
@@ -115,11 +122,13 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
     """
     if not re.search("[0-9]", answer):
         return gives_name(question, answer, passage)
+    mentions = scan(readable(answer))
+    if mentions and mentions[-1].quantity.unit == "m":
+        passage = _METRES.sub(" m", passage)  # otherwise it is read as million
     if _has_other_currency(answer, passage):
         return False
     if folded(answer) == folded(passage):  # Q3 2020, 12K, 1/3
         return True
-    mentions = scan(readable(answer))
     if not mentions:
         return False
     wanted = mentions[-1]
@@ -172,6 +181,7 @@ def readable(text: str) -> str:
     text = _SIGNED_CURRENCY.sub("", text)
     text = _CURRENCY.sub(" ", text)
     text = _PER_ONE.sub("", text)
+    text = _SEASON.sub(r"\1-", text)
     text = _OUT_OF.sub("", text)
     text = _CENTS.sub(lambda match: f"{int(match[1]) / 100} dollars", text)
     return plain(_LETTER_FACTOR.sub(lambda match: _LETTER_FACTORS[(match[1] or match[2]).lower()], text))
@@ -237,7 +247,10 @@ def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Ment
 
 
 def _is_near(wanted: float, given: float, tolerance: float) -> bool:
-    """Return whether two values differ by less than `tolerance` of the wanted one, which may be 0."""
+    """Return whether two values differ by less than `tolerance` of the wanted one, which may be 0.
+
+    As in the published rule, values much smaller than _NOT_ZERO are near each other whatever they are.
+    """
     return abs(wanted - given) / (_NOT_ZERO + abs(wanted)) < tolerance
 
 

@@ -1446,3 +1446,30 @@ def test_strict_match_does_not_choose_between_candidates(question: str, gold: st
 
 def test_strict_match_accepts_total_of_named_parts() -> None:
     assert strict_match("예산은 얼마입니까?", "120억 원", "국비 60억 원과 시비 60억 원을 합한 120억 원입니다.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "question", "right"),
+    [
+        # Europe is no euro, and a team that has won names no currency.
+        ("€5 billion", "Europe spent $5 billion", "How much did Europe spend?", False),
+        ("$5 billion", "Europe spent 5 billion", "How much did Europe spend?", True),
+        ("$5 million", "It won 5 million", "How much did the team win?", True),
+        ("₩5,000", "5,000 won", "What is the price?", True),
+        ("₩5 million", "5 million won", "What is the price?", True),
+        ("$5 million", "5 million won", "What is the price?", False),
+        # A million in the question may be a bound.
+        ("5", "5 million", "How many cities have more than 1 million people?", False),
+        ("5", "5 million", "How many million people live there?", True),
+        ("5%", "It increased by 5%", "By how much has the price dropped?", False),
+        ("5%", "It dropped by 5%", "By how much has the price dropped?", True),
+        ("5%", "It fell by 5%", "By how much has the price risen?", False),
+        ("25%", "In 2019/20 it was 25%", "What share was it?", True),
+        ("5 meters", "5m", "How long is it?", True),
+        ("5 million", "5m", "How many users are there?", True),
+    ],
+)
+def test_chart_match_reads_currencies_factors_and_directions(
+    answer: str, output: str, question: str, right: bool
+) -> None:
+    assert strict_chart_answers.strict_match(54, answer, output, question) is right

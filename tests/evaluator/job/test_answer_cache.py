@@ -117,6 +117,18 @@ def test_cache_skips_infrastructure_failures(tmp_path: Path, image: Path) -> Non
     assert fill(cache, Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
 
 
+def test_batch_invariance_leaves_out_infrastructure_failures() -> None:
+    """An answer that a server failed to give is no effect of batching, by which all answers would be asked again."""
+    benchmark = BENCHMARKS["ko-vqa"]
+    items = benchmark.load(SAMPLES / "ko-vqa")[:3]
+    samples = [(item, [item.id]) for item in items]
+    right = {item.id: Answer(item.id, item.answer, "ok", 0.1) for item in items}
+    failed = {items[0].id: Answer(items[0].id, "", "infra_error", 0.1)}
+    for in_batches, alone in ((right, right | failed), (right | failed, right)):
+        outcome = batch_invariance(benchmark, samples, in_batches, alone)
+        assert outcome and (outcome.n, outcome.scores_changed) == (2, 0)
+
+
 def test_batch_invariance_counts_changed_scores() -> None:
     benchmark = BENCHMARKS["ko-vqa"]
     items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), 40)

@@ -155,6 +155,19 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
     assert all((r.best or 0) <= (r.rank or 0) <= (r.worst or 0) for r in board)
 
 
+@pytest.mark.parametrize("narrow_first", [True, False])
+def test_equal_scores_have_the_same_range_of_ranks(narrow_first: bool, make_request: Make) -> None:
+    """Whatever the order of their names."""
+
+    def made(name: str, score: float, half: float) -> BoardRow:
+        request = make_request(benchmark="ko-vdc", model_id=f"o/{name}")
+        return replace(row(request, score), intervals={"em_strict": (score - half, score + half)})
+
+    names = ("a", "b") if narrow_first else ("b", "a")
+    board = ranked([made(names[0], 50.0, 1.0), made(names[1], 50.0, 20.0), made("c", 40.0, 1.0), made("d", 35.0, 1.0)])
+    assert [(r.rank, r.best, r.worst) for r in board[:2]] == [(1, 1, 4)] * 2
+
+
 def test_page_dump_does_not_rank_first(make_request: Make) -> None:
     """Measured KO-VQA rows are ranked by the strict scoring rule, reported rows by the published rule."""
     honest = row(make_request(benchmark="ko-vqa"), 60.0)

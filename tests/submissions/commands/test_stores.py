@@ -54,7 +54,7 @@ def test_status_fits_on_one_screen(
     output = capsys.readouterr().out
     assert "1 pending, 1 running, 1 finished, 1 failed, 1 quarantined" in output
     assert f"running   {filled['busy'].key} by w" in output and "infer 30/45" in output
-    assert "paused    gpu-1 after disk_full, since 3h" in output and "worker    gpu-1, seen 3h ago" in output
+    assert "paused    gpu-1 after disk_full, for 3h" in output and "worker    gpu-1, seen 3h ago" in output
     assert len(output.splitlines()) <= 24
 
 

@@ -68,6 +68,10 @@ def test_load_settings_warns_once_of_misspelt_variable(
         ("/data/store.git", "/data", True),
         ("/data/store.git", "/data/store", False),
         ("/data", "hf://buckets/org/p", False),
+        ("/", "/data/store.git", True),
+        ("hf://buckets/org/p//copy", "hf://buckets/org/p/copy", True),
+        ("hf://buckets/org/p/a/../b", "hf://buckets/org/p/b", True),
+        ("file:///data/x", "/data/../data/x/y", True),
     ],
 )
 def test_stores_overlap_if_one_lies_in_the_other(first: str, second: str, overlapping: bool) -> None:
