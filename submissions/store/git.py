@@ -7,16 +7,15 @@ a process that is killed at any moment leaves either the old head or the new one
 import threading
 import time
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from stat import S_ISDIR
 from typing import cast
 
-from dulwich.object_store import BaseObjectStore, commit_tree_changes, tree_lookup_path
-from dulwich.objects import Blob, ObjectID, ShaFile, parse_tree
+from dulwich.object_store import BaseObjectStore, commit_tree_changes
+from dulwich.objects import Blob, ObjectID, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
@@ -138,14 +137,7 @@ class GitStore:
 
     def entries(self, folder: str, head: str) -> int:
         with self.repository.open() as repo:
-            entries = _entries(repo, _commit(repo, head).tree)
-            names = folder.split("/") if folder else []
-            for name in names:
-                is_folder, sha = entries.get(name, NO_ENTRY)
-                if sha is None or not is_folder:
-                    return 0
-                entries = _entries(repo, sha)
-            return len(entries)
+            return len(_entries_of(repo, head, folder.split("/") if folder else []))
 
     def session(self) -> AbstractContextManager[None]:
         return self.repository.session()
@@ -155,10 +147,10 @@ class GitStore:
 
     def blob(self, path: str, head: str) -> str:
         """Return the id of a path's content at a commit. Raises KeyError if it does not exist."""
+        *folders, name = path.split("/")
         with self.repository.open() as repo:
-            encoded = path.encode(errors=PATH_ENCODING_ERRORS)
-            mode, sha = tree_lookup_path(partial(_object, repo), _commit(repo, head).tree, encoded)
-            if S_ISDIR(mode):
+            is_folder, sha = _entries_of(repo, head, folders).get(name, NO_ENTRY)
+            if sha is None or is_folder:
                 raise KeyError(path)
             return sha.decode()
 
@@ -292,11 +284,18 @@ def _entries(repo: Repo, folder: ObjectID) -> Folder:
     return {name.decode(errors=PATH_ENCODING_ERRORS): (S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in found}
 
 
-def _object(repo: Repo, sha: ObjectID) -> ShaFile:
-    try:
-        return repo[sha]
-    except KeyError:
-        raise DamagedError(f"an object is missing: {sha.decode()}; restore it from a backup") from None
+def _entries_of(repo: Repo, head: str, folders: Sequence[str]) -> Folder:
+    """Return what is in a folder of a commit, named by the folders on the way to it; nothing if there is no such folder.
+
+    Raises DamagedError as `_entries` does.
+    """
+    entries = _entries(repo, _commit(repo, head).tree)
+    for name in folders:
+        is_folder, sha = entries.get(name, NO_ENTRY)
+        if sha is None or not is_folder:
+            return {}
+        entries = _entries(repo, sha)
+    return entries
 
 
 def _commit(repo: Repo, head: str) -> GitCommit:

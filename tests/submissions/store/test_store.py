@@ -132,6 +132,9 @@ def test_commit_deletes_files_and_empty_folders(url: str) -> None:
     with pytest.raises(KeyError):
         store.read("a/b/c", store.head())
     assert store.read("a/b/c", head) == b"1"
+    for missing in ("d/e", "a/b", "none"):  # below a file, a folder, and nothing
+        with pytest.raises(KeyError):
+            store.read(missing, head)
 
 
 def test_snapshot_reads_only_changed_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
