@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1
-from evaluator.benchmarks.rows import Row, build_items, checked_text, file_in, text_in
+from evaluator.benchmarks.rows import ITEM_FILES, Row, build_items, checked_text, file_in, text_in
 from evaluator.benchmarks.source_files import ImageFolder, files_below, is_left_by_computer
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import PAGE, Answer, Item, Score
@@ -39,6 +39,7 @@ ENCRYPTED = 1  # bit of an archive member's flags
 _LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
 # The start of an opening or closing tag of a table or a list: "/" or "", and the name.
 _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 LISTS = ("ul", "ol", "dl")
 
 LENGTHS = {
@@ -58,7 +59,10 @@ LENGTHS_AND_FORMS = {
 
 
 class KorQuAD2(Benchmark):
-    name, version, inputs, min_context = "korquad-2", "1", "page", 256
+    name = "korquad-2"
+    version = "1"
+    inputs = "page"
+    min_context = 256  # of a model, in tokens; longer pages are read in windows
     prompt = PROMPT
     prompt_tokens, answer_tokens = 9000, 30
     latency_protocol = "total"
@@ -96,7 +100,8 @@ class KorQuAD2(Benchmark):
 
     def load(self, source: Path) -> list[Item]:
         """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
-        is_in_schema = source.is_dir() and not files_below(source, PUBLISHED)
+        has_items = any((source / name).is_file() for name in ITEM_FILES)  # other JSON may lie beside them
+        is_in_schema = source.is_dir() and (has_items or not files_below(source, PUBLISHED))
         if is_in_schema:
             return super().load(source)
         rows = ((row.location, partial(self._published_item, row)) for row in self.source_rows(source))
@@ -208,9 +213,11 @@ def _form(page: str, answer: str, start: int) -> str:
     `start` is the place of the answer in the page. In the page `<ul><li>서울</li></ul>`, 서울 has the form "list".
     """
     open_tags: Counter[str] = Counter()  # how many elements of each name contain the answer
-    for slash, tag in _BLOCK.findall(page[:start]):
-        open_tags[tag.lower()] += -1 if slash else 1
-    block = _BLOCK.match(answer)
+    before = _COMMENT.sub("", page[:start])
+    for slash, tag in _BLOCK.findall(before):
+        change = -1 if slash else 1
+        open_tags[tag.lower()] = max(0, open_tags[tag.lower()] + change)  # a closing tag may have no opening one
+    block = _BLOCK.match(answer.lstrip())
     if open_tags["table"] > 0 or (block and block[2].lower() == "table"):
         return "table"
     if block or any(open_tags[tag] > 0 for tag in LISTS):

@@ -17,7 +17,8 @@ Value = bool | int | float | date | datetime | time
 
 GENERAL = "General"
 GENERAL_DIGITS = 10  # significant digits that the format General shows
-SMALLEST_GENERAL = -4  # power of ten of the smallest numbers that all programs show with a point in that format: 0.0001
+SMALLEST_GENERAL = -4  # as a power of ten: 0.0001. Some programs show smaller numbers in that format as 1E-05
+MAX_DIGITS = 15  # before the point; programs show other digits of larger numbers
 # Ids of built-in formats (ECMA-376, 18.8.30) that show another currency or order of day and month in each language: currency
 # (5 to 8, 42, 44), dates (14, 22) and formats of East Asian languages (27 to 36, 50 to 58).
 OF_LANGUAGE = frozenset({*range(5, 9), 14, 22, *range(27, 37), 42, 44, *range(50, 59)})
@@ -40,6 +41,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+TEXT_SECTION = 3  # place of the section for texts; a code with fewer sections may have it as its last one
+_THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")  # between the groups of a whole number
 WORDS = ("quoted", "escaped", "currency", "plain")  # kinds of tokens whose text is shown as it is
 
 
@@ -65,9 +68,12 @@ def shown_value(value: Value, code: str) -> str:
 
 def shown_text(text: str, code: str) -> str:
     """Return a text as the format code shows it: ("15", '@"명"') -> "15명". Raises ValueError as `shown_value` does."""
-    if "@" not in code:
+    if "@" not in code and code.count(";") < TEXT_SECTION:
         return text
-    section = _sections(code)[-1]
+    sections = _sections(code)
+    section = sections[TEXT_SECTION] if len(sections) > TEXT_SECTION else sections[-1]
+    if len(sections) <= TEXT_SECTION and not _is_for_text(section):
+        return text
     return "".join(text if token.kind == "text" else token.text for token in section).strip()
 
 
@@ -119,7 +125,7 @@ def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: st
     numeric = [section for section in sections if not _is_for_text(section)]
     if not numeric:
         numeric = [[_Token("general", "general")]]
-    positive = _filled(abs(value), numeric[0], code)
+    positive = _filled(abs(value), numeric[0], code)  # also to refuse a code whose first section is not followed
     if value == 0 and len(numeric) > 2:
         return _filled(value, numeric[2], code)
     if value >= 0:
@@ -139,9 +145,9 @@ def _filled(value: Decimal, section: Sequence[_Token], code: str) -> str:
     Raises ValueError if the section is for dates, or has several places for digits, as in `000-0000`.
     """
     kinds = [token.kind for token in section]
-    if "date" in kinds or kinds.count("digits") + kinds.count("general") > 1:
-        raise ValueError(_refusal(code))
     shifted = value.scaleb(2 * kinds.count("percent"))  # each % multiplies by 100
+    if "date" in kinds or kinds.count("digits") + kinds.count("general") > 1 or shifted.adjusted() >= MAX_DIGITS:
+        raise ValueError(_refusal(code))
     shown = []
     for token in section:
         if token.kind == "digits":
@@ -165,29 +171,34 @@ def _general(value: Decimal) -> str:
         raise ValueError(_refusal(GENERAL))
     digits_before_point = max(value.adjusted(), 0) + 1
     places = max(0, GENERAL_DIGITS - digits_before_point)
-    return f"{round(value, places):f}".rstrip("0").rstrip(".")
+    rounded = f"{_rounded(value, places):f}"
+    return rounded.rstrip("0").rstrip(".") if "." in rounded else rounded
 
 
 def _fixed(value: Decimal, pattern: str) -> str:
     """Return a number in a pattern of digits: (1402886, "#,##0.0,") -> "1,402.9".
 
     In a pattern, `0` is a digit that is always shown, `#` one that is shown if it is not a leading or trailing zero. A comma
-    among them groups thousands, and each comma at the end divides the number by 1,000.
+    among the digits before the point groups thousands, and each one after them or at the end divides the number by 1,000.
     """
-    digits = pattern.rstrip(",")
-    thousands = len(pattern) - len(digits)
-    whole, _, decimals = digits.partition(".")
-    scaled = value.scaleb(-3 * thousands)
-    rounded = scaled.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
-    before, _, after = f"{rounded:,f}".partition(".")
-    if "," not in whole:
-        before = before.replace(",", "").zfill(whole.count("0"))
-    if before == "0" and "0" not in whole:
-        before = ""
-    optional = len(decimals) - len(decimals.rstrip("#"))
-    required = len(after) - optional
+    whole, _, decimals = pattern.partition(".")
+    whole_digits = whole.rstrip(",")
+    decimal_digits = decimals.rstrip(",")
+    scale_commas = len(whole) + len(decimals) - len(whole_digits) - len(decimal_digits)
+    rounded = _rounded(value.scaleb(-3 * scale_commas), len(decimal_digits))
+    before, _, after = f"{rounded:f}".partition(".")
+    before = "" if before == "0" else before
+    before = before.zfill(whole_digits.count("0"))
+    if "," in whole_digits:
+        before = _THOUSANDS.sub(",", before)
+    required = len(decimal_digits.rstrip("#"))
     after = after[:required] + after[required:].rstrip("0")
     return f"{before}.{after}" if after else before
+
+
+def _rounded(value: Decimal, places: int) -> Decimal:
+    """Return a number with so many digits after the point. A half is rounded up, as spreadsheets do."""
+    return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 
 
 def _shown_date(value: date | time, section: Sequence[_Token], code: str) -> str:

@@ -16,6 +16,11 @@ from evaluator.benchmarks.number_format import Value, shown_text, shown_value
         (20.5, "@", "20.5"),
         (123456789012, "General", "123456789012"),
         (15, 'General"명"', "15명"),
+        (1234567890.4, "General", "1234567890"),
+        (0.1234567885, "General", "0.123456789"),
+        (5, "0,000", "0,005"),
+        (1234567, "#,##0,.0", "1,234.6"),
+        (1234567, "000,000", "1,234,567"),
         (0.205, "0.0%", "20.5%"),
         (0.205, "0%", "21%"),
         (-0.0001, "0%", "0%"),
@@ -65,6 +70,7 @@ def test_shown_value_follows_format(value: Value, code: str, shown: str) -> None
         (datetime.fromisoformat("2021-03-02T09:00"), "h:mm AM/PM"),
         (datetime.fromisoformat("2021-03-02"), "General"),
         (1e-10, "General"),
+        (1e27, "0.00"),
         (-0.00001, "General"),
         (44257, "yyyy-mm-dd"),
     ],
@@ -78,3 +84,5 @@ def test_shown_text_adds_words_of_format() -> None:
     assert shown_text("15", '@"명"') == "15명"
     assert shown_text("15명", "#,##0") == "15명"
     assert shown_text("15명", "yyyy-mm-dd;@") == "15명"
+    assert shown_text("15명", '0"@"') == "15명", "a quoted @ is no place for a text"
+    assert shown_text("15명", ";;;") == "", "hidden"

@@ -176,6 +176,27 @@ def test_import_korquad_writes_one_file_per_page(tmp_path: Path) -> None:
         {"length": "short", "form": "list", "length_form": "short/list"},
     ]
     assert imported.rejected == [("dev.json, row 3", "column 'question' must be text that is not empty, not ' '")]
+    (tmp_path / "out/dataset_infos.json").write_text("{}")  # as the Hub writes beside a set
+    assert BENCHMARKS["korquad-2"].load(tmp_path / "out") == loaded
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "form"),
+    [
+        ("<table><tr><td>", "답", "table"),
+        ("<table></table>", "답", "paragraph"),
+        ("</table><table><tr><td>", "답", "table"),  # a closing tag too many
+        ("<!-- <table> -->", "답", "paragraph"),
+        ("<p>", "\n<table><tr></tr></table>", "table"),
+        ("<ul><li>", "답", "list"),
+    ],
+)
+def test_form_of_korquad_answers(before: str, answer: str, form: str, tmp_path: Path) -> None:
+    question = {"id": 1, "question": "?", "answer": {"text": answer, "answer_start": len(before)}}
+    document = {"title": "t", "context": f"{before}{answer}", "qas": [question]}
+    (tmp_path / "dev.json").write_text(json.dumps({"data": [document]}, ensure_ascii=False), encoding="utf-8")
+    (item,) = BENCHMARKS["korquad-2"].load(tmp_path / "dev.json")
+    assert item.buckets["form"] == form
 
 
 def test_import_reads_public_subsets(tmp_path: Path) -> None:
