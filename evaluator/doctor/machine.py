@@ -19,7 +19,7 @@ from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Status
 from submissions.store.open import open_store
-from submissions.texts.errors import StoreError
+from submissions.texts.errors import QueueError, StoreError
 
 MIN_DISK_BYTES = 10_000_000_000  # free; the same as the alarm of docs/operate.md
 # Memory of a board alone, and of a worker that evaluates a tiny model.
@@ -107,8 +107,8 @@ def _check_largest_pending(settings: Settings, free_bytes: int) -> Iterator[Find
     try:
         queue = Queue(open_store(settings.store, settings))
         pending = [queue.get(row.key) for row in queue.rows() if row.status == Status.PENDING]
-    except StoreError:
-        return  # `check_store` reports it
+    except (StoreError, QueueError):  # `check_store` reports it, or a request has been withdrawn meanwhile
+        return
 
     def needed_bytes(request: EvalRequest) -> int:
         return memory_needed(request.params, request.precision) or 0
@@ -117,6 +117,8 @@ def _check_largest_pending(settings: Settings, free_bytes: int) -> Iterator[Find
     if largest is None:
         return
     needed = needed_bytes(largest)
+    if not needed:
+        return  # models of unknown size
     said = f"{largest.model_id}, the largest pending model, needs {needed / 1e9:.0f} GB; {free_bytes / 1e9:.0f} GB are free"
     if needed > free_bytes:
         yield fault("gpu memory", said, "end what else uses the GPUs, or evaluate it on a larger machine")

@@ -14,6 +14,7 @@ from tenacity import (
     before_sleep_log,
     retry_if_exception_type,
     sleep_using_event,
+    stop_after_attempt,
     wait_random_exponential,
 )
 
@@ -38,6 +39,7 @@ from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
 
+COUNT_TRIES = 10  # to publish the number of private evaluations, for which no slot shall wait
 PUBLISH_PAUSE = 5.0  # maximum seconds before the second attempt, doubled after each attempt
 
 
@@ -95,7 +97,7 @@ def publish(
     if queue.is_private:
         return
     try:
-        retrying(publish_attempts, public, private, request.model_id)
+        retrying.copy(stop=stop_after_attempt(COUNT_TRIES))(publish_attempts, public, private, request.model_id)
     except StoreError as error:  # the next public row of the model publishes them
         log.warning("private attempts of %s: %s", request.model_id, error)
 

@@ -51,9 +51,8 @@ class Worker:
         """
         self._settings = settings
         self._private_worker: Worker | None = None  # created when the first private request is found
-        self._private_failed = False  # whether their store could not be reached in this round
-        # Keys of private requests that could not be claimed, such as those of a newer release.
-        self._private_left: set[str] = set()
+        self._private_failed = False  # whether the store of private requests could not be reached in this round
+        self._unclaimable_keys: set[str] = set()  # of private requests, such as those of a newer release
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
         self._heartbeats = Heartbeats(settings)
@@ -104,10 +103,11 @@ class Worker:
         try:
             if self._private_worker is None:
                 self._private_worker = Worker(self._settings, is_private=True)
-                if self.stopped.is_set():
+                if self.stopped.is_set():  # another thread has called `stop` meanwhile
                     self._private_worker.stop()
+            pending_before = self._private_worker.pending()
             claimed = self._private_worker.run_pending()
-            self._private_left = self._private_worker.pending()
+            self._unclaimable_keys = pending_before & self._private_worker.pending()
         except StoreError as error:
             log.warning("private evaluations: %s", error)
             self._private_failed = True
@@ -121,7 +121,7 @@ class Worker:
         if self._private_worker is None:  # the first one ever has come
             return True
         try:
-            return bool(self._private_worker.pending() - self._private_left)
+            return bool(self._private_worker.pending() - self._unclaimable_keys)
         except StoreError:
             return False
 
@@ -133,12 +133,15 @@ class Worker:
         """Evaluate the requests of this worker's own queue, as many at once as the launcher has slots.
 
         Return how many were claimed, as soon as none is pending and none is running. Raises StoreError if the store fails
-        and nothing is running, whose end would be worth waiting for.
+        while nothing is running. While something is, the error is logged, and the store is tried again when a run ends.
         """
         self._report_presence()
         if time.monotonic() >= self._next_clean_up:
-            self._clean_up()
             self._next_clean_up = time.monotonic() + CLEAN_UP_EVERY
+            try:
+                self._clean_up()
+            except StoreError as error:  # it is tried again tomorrow
+                log.error("the clean-up of the stores failed: %s", error)
         claimed = 0
         running = set[Future[None]]()
         with self._launcher.slots() as slots, ThreadPoolExecutor(max(1, slots)) as pool:
@@ -160,7 +163,12 @@ class Worker:
                 if ended:
                     self._edition.request()
                 self._raise_store_error(ended, last=not running)
-                self._report_presence()
+                try:
+                    self._report_presence()
+                except (
+                    StoreError
+                ) as error:  # no reason to leave the runs alone, and the slots idle until the last one ends
+                    log.warning("%s", error)
 
     def _claim(self) -> EvalRequest | None:
         """Claim the next request, or return None if there is none or none may be claimed now."""
@@ -211,7 +219,7 @@ class Worker:
         if has_private_queue(self._settings):
             try:
                 rows += open_queue(self._settings, is_private=True).rows()
-            except StoreError as error:  # which files belong to private evaluations is not known
+            except StoreError as error:  # their files are not known, so nothing may be deleted
                 log.warning("private evaluations: %s", error)
                 return
         self._heartbeats.tidy((row.key for row in rows if row.status == Status.RUNNING), self._now())

@@ -1,6 +1,7 @@
 """Test the worker on a real store: from request to result, failures with their codes, and a clean stop."""
 
 import errno
+import itertools
 import json
 import shutil
 import sys
@@ -30,6 +31,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Progress, Stage
 from submissions.records.result import EvalResult
 from submissions.records.signed_statement import verify_statement
+from submissions.records.worker import Presence
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
@@ -319,6 +321,35 @@ def test_worker_round_survives_unreachable_store(
     monkeypatch.setattr(worker._queue.store, "head", unreachable)
     worker.round()
     assert "out of reach" in caplog.text
+
+
+def test_worker_goes_on_if_its_presence_or_the_clean_up_cannot_be_stored(
+    settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
+) -> None:
+    """Another request comes while the first one runs, and the private store fails when that ends."""
+    worker = Worker(settings)
+    first = submit(settings, "tiny/extractive", "korquad-2")
+    report_presence = worker._heartbeats.report_presence
+    reports = itertools.count()
+
+    def fails_later(presence: Presence) -> None:
+        if next(reports):
+            unreachable()
+        report_presence(presence)
+
+    monkeypatch.setattr("evaluator.worker.loop.PRESENCE_EVERY", 0.0)
+    monkeypatch.setattr(worker._heartbeats, "report_presence", fails_later)
+    monkeypatch.setattr("evaluator.worker.loop.forget_erased", unreachable)
+    run = worker._run
+
+    def run_and_submit(request: EvalRequest) -> None:
+        if request.key == first.key:
+            submit(settings, "tiny/image-text", "ko-vqa")
+        run(request)
+
+    monkeypatch.setattr(worker, "_run", run_and_submit)
+    assert worker.run_pending() == 2
+    assert "the clean-up of the stores failed" in caplog.text and caplog.text.count("out of reach") >= 2
 
 
 def test_worker_does_not_log_inference_messages(
