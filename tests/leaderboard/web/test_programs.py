@@ -345,6 +345,9 @@ def test_mcp_tools_are_read_only(address: str, requests: dict[str, EvalRequest])
         ("ja,ko;q=0.1", "ko"),
         ("en;q=0,ko", "ko"),
         (";;;q=", "ko"),
+        ("ko-KR;q=0.1,ko;q=0.9,en;q=0.5", "ko"),
+        ("ko;q=0", "en"),
+        ("en;q=0", "ko"),
     ],
 )
 def test_preferred_follows_accept_language(accepted: str, language: str) -> None:
