@@ -1,6 +1,7 @@
 """Answer questions of ko-fresh with Tesseract and rules: the number at the row and column that the question names.
 
-Debian's packages tesseract-ocr and tesseract-ocr-kor read the page. Descriptions are not understood: A is answered.
+Debian's packages tesseract-ocr and tesseract-ocr-kor read the page. A number is answered as it is printed, in the unit that
+the question asks for, so that multiples of a page (천 명) are lost. Descriptions are not understood: A is answered.
 """
 
 import csv
@@ -16,6 +17,8 @@ from shutil import which
 from evaluator.fresh.korean import UNANSWERABLE
 
 NUMBER = re.compile(r"\d[\d,.]*")
+ASKED_UNIT = re.compile(r"몇 (\S+?)(?:입니까|이|가|차이)")  # 몇 [명]입니까
+SAME_ROW = 8  # pixels between the centres of words in one row
 
 
 @dataclass(frozen=True)
@@ -49,17 +52,21 @@ def ocr_answer(pictures: Sequence[Path], prompt: str) -> str:
     if "질문: " not in prompt:
         return "정답: A"
     question = prompt.partition("질문: ")[2]
-    unit = found[1] if (found := re.search(r"몇 (\S+?)(?:입니까|이|가|차이)", question)) else ""
-    number = next((n for picture in pictures if (n := _number(words_of(picture), question))), None)
-    return f"정답: {number}{unit}" if number else f"정답: {UNANSWERABLE}"
+    asked = ASKED_UNIT.search(question)
+    unit = asked[1] if asked else ""
+    for picture in pictures:
+        if number := _number(words_of(picture), question):
+            return f"정답: {number}{unit}"
+    return f"정답: {UNANSWERABLE}"
 
 
 def _number(words: Sequence[Word], question: str) -> str | None:
     """Return the number in the row of a named word that is nearest to the column of a named year."""
     names = [word for word in words if len(word.text) > 1 and word.text in question and not NUMBER.match(word.text)]
     years = [word for word in words if (year := re.match(r"(20\d\d)", word.text)) and year[1] in question]
-    for name in reversed(names):
-        row = [word for word in words if abs(word.y - name.y) < 8 and word.x > name.x and NUMBER.match(word.text)]
+    for name in reversed(names):  # the last named one first: a page begins with its title
+        beside = [word for word in words if abs(word.y - name.y) < SAME_ROW and word.x > name.x]
+        row = [word for word in beside if NUMBER.match(word.text)]
         if row:
             column = years[0].x if years else row[0].x
             nearest = min(row, key=lambda word: abs(word.x - column))
