@@ -160,19 +160,22 @@ def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: Outpu
     if output.reasoning is None and form.shows_reasoning:
         return None  # even if the server reports a number, as some parsers do for models that do not reason
     details = usage.completion_tokens_details if usage else None
-    reported = _token_count(details.reasoning_tokens) if details else 0
+    reported = _token_count(details.reasoning_tokens) if details else None
     if reported:
         return reported
-    if output.reasoning is None:  # nor is a number reported
+    if output.reasoning is None:
         return None
     share = len(output.reasoning) / max(1, len(output.reasoning) + len(output.answer))
-    generated = _token_count(usage.completion_tokens) if usage else 0
-    return round(share * generated)
+    generated = _token_count(usage.completion_tokens) if usage else None
+    return round(share * (generated or 0))
 
 
-def _token_count(value: Any) -> int:
-    """Return a token count reported by a server, or 0 if it is not a plausible count."""
-    return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else 0
+def _token_count(value: Any) -> int | None:
+    """Return a token count reported by a server, or None if there is none or it is not a plausible count.
+
+    What a question used is then unknown: the budget keeps what was reserved for it.
+    """
+    return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else None
 
 
 def _split_content(content: Any) -> tuple[str, str | None]:
@@ -184,7 +187,13 @@ def _split_content(content: Any) -> tuple[str, str | None]:
         content = [content]
     if not isinstance(content, list):
         return _text(content), None
-    texts = [_text(part.get("text")) for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
+    texts = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(_text(part))
+        elif isinstance(part, dict) and part.get("type") in TEXT_PARTS:
+            texts.append(_text(part.get("text")))
+    # A thought may be a list of text parts itself, as Mistral's API sends it.
     thoughts = [
         _split_content(part.get("thinking") or part.get("reasoning") or part.get("text"))[0]
         for part in content

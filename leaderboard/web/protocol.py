@@ -7,7 +7,7 @@ many connections and sends nothing, or a byte a minute, would keep others out. `
 
 import asyncio
 from collections import Counter
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -85,7 +85,9 @@ class Connections:
         """Return whether an address is that of a proxy. One that cannot be read, as of a Unix socket, counts as one."""
         if self._all_are_proxies or not _is_network(address):
             return True
-        return any(ip_address(address) in proxy for proxy in self._proxies)
+        own = ip_address(address)
+        plain = (own.ipv4_mapped if isinstance(own, IPv6Address) else None) or own  # ::ffff:10.0.0.1 is 10.0.0.1
+        return any(plain in proxy for proxy in self._proxies)
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -95,6 +97,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # Two counts, because a head may arrive in pieces, of which the parser sees none before a line ends, or whole, so that it
+        # is parsed before `data_received` could refuse it.
         self._received = 0  # bytes that were received while a head is awaited
         self._head_bytes = 0  # of the names and values that the parser has found in the head
         self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
@@ -115,16 +119,23 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_idle:  # also for blank lines before a head, which uvicorn takes for a sign of life
+            self._start_timer()
         self._received += len(data)
         super().data_received(data)
         if self._timer and self._received > MAX_HEAD and not self.transport.is_closing():
             self.transport.write(TOO_LARGE)
             self.transport.close()
 
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered, so that the next bytes begin a head."""
+        return self.cycle is None or self.cycle.response_complete
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._head_bytes = 0
-        self._start_timer()
+        self._start_timer()  # of a request that arrives while the one before is answered
 
     def on_url(self, url: bytes) -> None:
         self._count(url)
@@ -137,7 +148,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _count(self, *parts: bytes) -> None:
         """Add parts of the head. Raises ValueError if it is too large, which ends the parsing of the request."""
         self._head_bytes += sum(map(len, parts))
-        # A head that arrives at once is complete before `data_received` could refuse it.
         if self._head_bytes > MAX_HEAD:
             raise ValueError("the head of a request is too large")
 
@@ -155,7 +165,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if not self.transport.is_closing():  # kept alive, for another request
+        # Kept alive for another request, unless that has arrived already and is answered next.
+        if self._is_idle and not self.transport.is_closing():
             self.connections_of_server.wait(self.transport)
 
     def _start_timer(self) -> None:

@@ -228,6 +228,7 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
     "cut off within reasoning": (lambda *_: completion("<think>7 ×", "length"), ("", "truncated")),
     "cut off in separate reasoning": (lambda *_: completion("", "length", reasoning_content="7 ×"), ("", "truncated")),
     "parts": (lambda *_: completion(PARTS), ("42", "ok")),
+    "plain parts": (lambda *_: completion(["4", "2"]), ("42", "ok")),
 }
 
 
@@ -368,11 +369,20 @@ def test_answer_caps_retry_after() -> None:
     assert ask(served, [Prompt("1", "?")]) == {"1": ("답", "ok")}
 
 
-def test_budget_ignores_negative_usage() -> None:
-    usage = {"prompt_tokens": -1000, "completion_tokens": -1000, "total_tokens": 0}
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": -1000, "completion_tokens": -1000, "total_tokens": 0},
+        {"total_tokens": 900},
+        {"prompt_tokens": "many", "completion_tokens": 3, "total_tokens": 3},
+    ],
+)
+def test_budget_keeps_what_was_reserved_if_it_is_unknown_what_was_used(usage: dict[str, Any]) -> None:
     served = Served(lambda *_: streamed({"content": "답"}, usage=usage))
-    answers = answers_of(served, questions(50), {"batch_size": 1, "spent": (20, 20)}, max_tokens=60)
-    assert len(answers) == 50 and {(a.prompt_tokens, a.tokens) for a in answers} == {(0, 0)}
+    (answer,) = answers_of(served, questions(1))
+    assert answer.status == "ok" and None in (answer.prompt_tokens, answer.tokens)
+    with pytest.raises(EvaluationError, match="budget of 60 tokens"):
+        answers_of(served, questions(50), {"batch_size": 1}, max_tokens=60)
 
 
 def test_answer_raises_if_server_is_unreachable() -> None:

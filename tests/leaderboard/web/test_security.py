@@ -95,11 +95,11 @@ def raw(address: str, request: bytes) -> bytes:
     parts = urlsplit(address)
     with socket.create_connection((str(parts.hostname), int(parts.port or 0)), timeout=30) as connection:
         connection.sendall(request)
-        connection.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-FILES = ["/etc/passwd", str(ROOT / "app.py"), str(ROOT / ".git/HEAD"), str(ROOT / "assets/samples/ko-vqa/items.jsonl")]
+OF_GIT = ".git/HEAD" if (ROOT / ".git").is_dir() else ".git"  # a file in a second working tree
+FILES = ["/etc/passwd", *(str(ROOT / name) for name in ("app.py", OF_GIT, "assets/samples/ko-vqa/items.jsonl"))]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -730,6 +730,9 @@ def test_request_head_is_bounded(bounded: tuple[str, int], monkeypatch: pytest.M
     assert answer_to(bounded) == b""
     # The limit also applies to a second request on the same connection.
     assert answer_to(bounded, first + b"\r\n", first).count(b"200 OK") == 1
+    # So it does to blank lines after a request, which belong to no head.
+    assert answer_to(bounded, first + b"\r\n", b"\r\n").count(b"200 OK") == 1
+    assert answer_to(bounded, first + b"\r\n", b"\r\n" * 100_000).count(b"200 OK") == 1
 
 
 def connect_from(source: str, server: tuple[str, int]) -> socket.socket:
@@ -770,6 +773,7 @@ def test_connections_of_proxy_are_not_limited(monkeypatch: pytest.MonkeyPatch) -
         ("10.0.0.0/8", "10.0.0.1", True),
         ("10.0.0.1", "10.0.0.2", False),
         ("*", "10.0.0.1", True),
+        ("10.0.0.0/8", "::ffff:10.0.0.1", True),
         ("proxy.example", "10.0.0.1", False),
     ):
         connections = Connections(proxies)
