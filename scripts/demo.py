@@ -93,9 +93,9 @@ def main() -> None:
         _submit(queue, settings, "hannun-demo/tiny-image-text", "ko-fresh")
         Worker(fresh_settings).run_pending()
     _print(LiveBoard(store), queue)
-    Console().print(
-        f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve"
-    )
+    # Not wrapped, so that the command can be copied.
+    print(f"{time.monotonic() - started:.0f} s; to see the board:")
+    print(f"HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve")
 
 
 def _printed(settings: Settings) -> dict[str, Printed]:

@@ -9,12 +9,12 @@ reads or guesses.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from itertools import combinations
 
 from evaluator.fresh.facts import facts_of, random_of
-from evaluator.fresh.korean import UNANSWERABLE, amount
+from evaluator.fresh.korean import UNANSWERABLE
 from evaluator.fresh.pairs import Pair, Row, pairs_of, row_of
+from evaluator.fresh.question import answers_differ
 from evaluator.fresh.questions import questions
 
 PUBLISHED: Sequence[tuple[str, int]] = (("sample", 120),)  # seed and number of questions of each published set
@@ -69,15 +69,4 @@ def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
 
 def _all_differ(answer: str, others: Sequence[str | None]) -> bool:
     """Return whether no two of these answers are within the tolerance of one another."""
-    return all(_differ(str(a), str(b)) for a, b in combinations([answer, *others], 2))
-
-
-def _differ(one: str, other: str) -> bool:
-    (a, allowed), (b, also_allowed) = map(_reading, (one, other))
-    return one != other if a is None or b is None else abs(a - b) > max(allowed, also_allowed)
-
-
-def _reading(answer: str) -> tuple[Decimal | None, Decimal]:
-    """Return the number of an answer, or None if it has none, and the tolerance."""
-    value, _, tolerance = answer.partition(" (±")
-    return amount(value), amount(tolerance) or Decimal()
+    return all(answers_differ(str(a), str(b)) for a, b in combinations([answer, *others], 2))

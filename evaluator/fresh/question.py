@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from evaluator.fresh.facts import TABLES, Facts
-from evaluator.fresh.korean import UNANSWERABLE, base_unit, spoken, topic_marker
+from evaluator.fresh.korean import UNANSWERABLE, amount, base_unit, spoken, topic_marker
 from evaluator.fresh.topics import Measure
 
 Kind = Literal[
@@ -76,6 +76,21 @@ def named(facts: Facts, group: str, row: str, year: str, measure: int) -> str:
 
 def how_many(facts: Facts, name: str, measure: int) -> str:
     return f"{name}{topic_marker(name)} 몇 {base_unit(facts.topic.measures[measure].unit)}입니까?"
+
+
+def answers_differ(one: str, other: str) -> bool:
+    """Return whether no answer can be right for both of two gold answers: 39% (±2%) and 40% (±2%) do not differ."""
+    value, allowed = _reading(one)
+    other_value, also_allowed = _reading(other)
+    if value is None or other_value is None:
+        return one != other
+    return abs(value - other_value) > max(allowed, also_allowed)
+
+
+def _reading(answer: str) -> tuple[Decimal | None, Decimal]:
+    """Return the number of an answer, or None if it has none, and the tolerance."""
+    value, _, tolerance = answer.partition(" (±")
+    return amount(value), amount(tolerance) or Decimal()
 
 
 def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int = 0) -> str | None:

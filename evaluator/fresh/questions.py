@@ -14,9 +14,9 @@ from evaluator.fresh import chart_questions as chart
 from evaluator.fresh import table_questions as table
 from evaluator.fresh.facts import Facts, Layout
 from evaluator.fresh.korean import UNANSWERABLE
-from evaluator.fresh.question import Question
+from evaluator.fresh.question import Question, answers_differ
 
-UNANSWERED = 0.14  # chance of a question that this figure, its twin or neither can answer
+UNANSWERED = 0.14  # chance that a question is replaced by one that this figure, its twin or both cannot answer
 
 _GENERATORS: dict[Layout, tuple[Callable[[Facts], Iterator[Question]], ...]] = {
     "table": (table.lookups, table.ranks, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
@@ -74,12 +74,11 @@ def _naming(name: str, wider: Facts) -> Iterator[Question]:
 def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: int) -> list[Asked]:
     """Return up to `count` questions of different kinds, each with its answers for both variants.
 
-    The answers differ, unless neither figure can answer the question. Each question that can be answered is replaced with
-    the same chance by one in the same words that cannot, so the words do not tell: it asks for what this figure or its
-    twin does not show, or names something that both lack.
+    The answers differ by more than their tolerances, unless neither figure can answer the question. Each question that can be
+    answered is replaced with the same chance by one in the same words that cannot, so the words do not tell.
     """
     answerable: dict[str, list[Asked]] = {}
-    hidden: list[Asked] = []
+    hidden: list[Asked] = []  # one of the figures or both have a gap where the answer would be
     for question in questions(facts):
         first = question.answer(facts)
         second = question.answer(twin)
@@ -87,8 +86,9 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
             continue
         if UNANSWERABLE in (first, second):
             hidden.append(Asked(question, first, second))
-        elif first != second:
+        elif answers_differ(first, second):
             answerable.setdefault(question.kind, []).append(Asked(question, first, second))
+    # These name something that both figures lack.
     absent = [Asked(question, UNANSWERABLE, UNANSWERABLE) for question in absent_questions(facts)]
     kinds = list(answerable)
     chooser.shuffle(kinds)

@@ -23,6 +23,7 @@ from evaluator.fresh.korean import UNANSWERABLE, amount, spoken
 from evaluator.fresh.memory import PUBLISHED, memory_figures
 from evaluator.fresh.pages import pages
 from evaluator.fresh.pairs import Pair, Row, is_on_ladder, pair_of, pairs_of
+from evaluator.fresh.question import answers_differ
 from evaluator.fresh.questions import wording
 from evaluator.fresh.set_hash import set_hash
 from scripts.readers.printed import Printed, printed_on
@@ -120,7 +121,10 @@ def test_pair_of_twins_differ_only_in_values(number: int) -> None:
     for one, twin in zip(*pair.rows, strict=True):
         assert (one["pair"], one["question"]) == (twin["pair"], twin["question"])
         assert all((row["kind"] == "unanswerable") == (row["answer"] == UNANSWERABLE) for row in (one, twin))
-        assert one["answer"] != twin["answer"] or one["answer"] == UNANSWERABLE
+        if one["choices"]:
+            assert one["answer"] != twin["answer"]
+        else:
+            assert answers_differ(one["answer"], twin["answer"]) or one["answer"] == twin["answer"] == UNANSWERABLE
         assert set(one["choices"]) == set(twin["choices"])
     facts, other = pair.facts
     assert (facts.rows, facts.years, facts.title) == (other.rows, other.years, other.title)
@@ -307,6 +311,21 @@ def test_memory_items_of_several_published_sets_have_their_own_names() -> None:
 def test_amount_reads_what_spoken_writes(value: str, unit: str, number: str) -> None:
     assert amount(spoken(Decimal(value), unit)) == Decimal(number)
     assert amount("중학교") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("39% (±2%)", "40% (±2%)", False),
+        ("39% (±2%)", "45% (±2%)", True),
+        ("37억 원 (±3억 원)", "36억 원 (±3억 원)", False),
+        ("2018년", "2017년", True),
+        ("중학교", "고등학교", True),
+        ("12명", "12명", False),
+    ],
+)
+def test_answers_within_a_tolerance_do_not_differ(one: str, other: str, differ: bool) -> None:
+    assert answers_differ(one, other) is differ and answers_differ(other, one) is differ
 
 
 def test_memory_is_difference_between_published_and_held_back_answers(drawn: list[Item]) -> None:
