@@ -95,6 +95,8 @@ def _ask_where(args: Namespace) -> None:
     place = input("Where shall the board run? [space/static/machine] ").strip().lower()
     if place in ("space", "static"):
         args.space = input("Name of the Space, ORG/NAME: ").strip()
+        if not args.space:
+            raise SettingsError("no name of a Space was given")
         args.static = place == "static"
     elif place == "machine":
         args.machine = input(f"Folder [{DEFAULT_FOLDER}]: ").strip() or DEFAULT_FOLDER

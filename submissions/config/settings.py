@@ -152,7 +152,7 @@ class WorkerSettings(BaseModel):
     first."""
     max_attempts: int = Field(default=3, ge=1)
     """Attempts at a request that fails for an infrastructure reason."""
-    price_per_hour: float | None = Field(default=None, ge=0)
+    price_per_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Price of the evaluating machine in US dollars per hour; results then include their cost."""
     launcher: Literal["local", "hf-jobs", "command"] = "local"
     """What runs a claimed evaluation ([scale.md](scale.md))."""
@@ -404,7 +404,7 @@ def _first_line(file: Path) -> str | None:
     """
     try:
         return file.read_text(encoding="utf-8").partition("\n")[0].strip() or None
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return None
 
 

@@ -6,10 +6,13 @@ incomplete. They can also be checked by hand with `sha256sum --check ../private.
 """
 
 import hashlib
+import os
 from pathlib import Path
 
 from submissions.config.settings import Settings
+from submissions.store.consistency import damaged
 from submissions.store.copy import check_places, copy_store
+from submissions.store.git import GitStore
 from submissions.store.open import has_private_queue
 from submissions.texts.errors import StoreError
 
@@ -17,7 +20,10 @@ PUBLIC, PRIVATE, EVALUATIONS, CHECKSUMS = "store.git", "private", "evaluations.g
 
 
 def backup(folder: Path, settings: Settings) -> dict[str, int]:
-    """Back up all stores. Return the number of files by the address of the store. Raises StoreError on failure."""
+    """Back up all stores. Return the number of files by the address of the store.
+
+    Raises StoreError on failure, and for a folder with a complete backup, which is left as it is.
+    """
     stores = [(settings.store, PUBLIC), (settings.private_store, PRIVATE)]
     evaluations = settings.private_queue_address
     if evaluations and has_private_queue(settings):
@@ -25,13 +31,15 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
     # Before the first store is copied: inside the private store, the copy of the public one would be among its files.
     check_places([url for url, _ in stores], [str(folder / name) for _, name in stores])
     checksums = folder / CHECKSUMS
-    checksums.unlink(missing_ok=True)
+    if checksums.exists():
+        raise StoreError(f"{folder} has a complete backup: name another folder")
     copied = {url: copy_store(url, str(folder / name), settings) for url, name in stores}
     if (folder / EVALUATIONS).exists():
         (folder / EVALUATIONS).chmod(0o700)
     partial = checksums.with_suffix(".part")
     partial.touch(0o600)
-    partial.write_text("".join(f"{digest}  {name}\n" for name, digest in _digests(folder / PRIVATE).items()))
+    lines = [f"{digest}  {name}\n" for name, digest in _checked_digests(folder).items()]
+    partial.write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
     partial.replace(checksums)
     return copied
 
@@ -54,26 +62,43 @@ def restore(folder: Path, settings: Settings) -> dict[str, int]:
 
 def _check(folder: Path) -> None:
     """Raise StoreError if a backup is incomplete or damaged."""
-    for name in (PUBLIC, PRIVATE, CHECKSUMS):
-        if not (folder / name).exists():
-            raise StoreError(f"{folder / name} does not exist: name a folder with a complete backup")
+    required = (PUBLIC, PRIVATE, CHECKSUMS)
+    for name in (*required, EVALUATIONS):
+        if not os.path.lexists(folder / name):
+            if name in required:
+                raise StoreError(f"{folder / name} does not exist: name a folder with a complete backup")
+            continue
         for path in (folder / name, *(folder / name).rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise StoreError(f"{path} is a link or a pipe, which a backup never contains; use another backup")
     for name in (PUBLIC, EVALUATIONS):
         if (folder / name / "objects/info/alternates").exists():
             raise StoreError(f"{folder / name} takes objects from another repository; restore from a complete backup")
-    lines = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
+    lines = (folder / CHECKSUMS).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     expected = {}
     for line in lines:
         digest, _, name = line.partition("  ")
         expected[name] = digest
-    found = _digests(folder / PRIVATE)
+    found = _checked_digests(folder)
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
             raise StoreError(f"{folder / PRIVATE}: {name} is missing; use another backup")
         if expected.get(name) != found[name]:
             raise StoreError(f"{folder / PRIVATE}: {name} was changed after the backup; use another backup")
+    for name in (PUBLIC, EVALUATIONS):
+        if (folder / name).exists():
+            store = GitStore(folder / name)
+            if problem := next(damaged(store, store.snapshot()), None):
+                raise StoreError(f"{folder / name}: {problem}; use another backup")
+
+
+def _checked_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each private file, and of one file of the private evaluations, which shows whether there are any."""
+    digests = _digests(folder / PRIVATE)
+    head = folder / EVALUATIONS / "HEAD"
+    if head.exists():
+        digests[f"../{EVALUATIONS}/HEAD"] = hashlib.sha256(head.read_bytes()).hexdigest()
+    return digests
 
 
 def _digests(folder: Path) -> dict[str, str]:

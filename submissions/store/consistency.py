@@ -18,11 +18,11 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
     snapshot = store.snapshot()
     store.prefetch(list(snapshot.files), snapshot)
     with store.session():
-        damaged = list(_damaged(store, snapshot))
-    yield from damaged
+        problems = list(damaged(store, snapshot))
+    yield from problems
     changes: Changes = {}
     unreadable: list[Unreadable] = []
-    if not damaged:  # otherwise reading every record for the index would fail
+    if not problems:  # otherwise reading every record for the index would fail
         changes, unreadable = reindexed(store, snapshot)
     for record in unreadable:
         yield f"{record.path} is unreadable: {record.reason}"
@@ -34,7 +34,7 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
             yield f"/{folder} has {size:,} entries; the Hub allows {ENTRIES_PER_FOLDER:,}"
 
 
-def _damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
+def damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
     """Yield one line for each file that cannot be read or has other content than its hash says."""
     for path, blob in sorted(snapshot.files.items()):
         try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.quantities import Mention
 
-_REACH = 12  # characters before a value in which a bound is looked for
+_REACH = 24  # characters before a value in which a bound is looked for; the longest is "greater than about "
 # Between a value and what follows it, parts of verbose patterns.
 _OTHER_UNIT = r"(?:[A-Za-zμ]{1,4}/?[a-z]{0,3}(?:세?제곱)?\s)?"  # [60] km 이상, in a unit that is not read
 _DEGREE = r"(?:(?:조금|약간|다소|살짝|훨씬|크게|한참|더|아직|채|조차)\s)*"
@@ -21,7 +21,7 @@ _BOUND_AFTER = re.compile(
     (?: 가량 | 정도 )?
     (?: 이상 | 이하 | 미만 | 초과 | 이전 | 이후                  # [300건] 이상
       | [은는이가을를도]? \s? {_DEGREE}
-        (?: 넘(?!버)                                             # [300건]을 조금 넘습니다
+        (?: 넘(?!버|어[지져졌])                                  # [300건]을 조금 넘습니다, but not 넘버, 넘어졌습니다
           | 초과 | 상회 | 하회 | 돌파                            # [300건]을 상회합니다
           | [웃밑][도돈돌돔돕돎]                                 # [300건]을 웃돕니다
           | (?:안|못)\s?[돼되된될됨됩] | 되지\s?[않못]           # [300건]이 채 안 됩니다
@@ -120,6 +120,6 @@ def is_bound(question: str, text: str, mention: Mention) -> bool:
     if not (bounds_after or bounds_before):
         return False
     asked = [limit for limit in _LIMITS if limit.asks.search(question)]
-    if bounds_after and not any(limit.after.match(text, mention.end) for limit in asked):
-        return True
-    return bool(bounds_before) and not any(limit.before.search(text, before, mention.start) for limit in asked)
+    is_asked_after = any(limit.after.match(text, mention.end) for limit in asked)
+    is_asked_before = any(limit.before.search(text, before, mention.start) for limit in asked)
+    return bool(bounds_after and not is_asked_after) or bool(bounds_before and not is_asked_before)

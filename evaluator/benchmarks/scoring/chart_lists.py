@@ -57,6 +57,14 @@ _OTHER_ITEM = re.compile(
     re.VERBOSE,
 )
 _FIRST_ITEM = re.compile(r"\A\W*([A-Za-z]+)(?=,\W*,)")  # of "baseball, , "
+_MIDDLE_ITEM = re.compile(  # of ", juice and "
+    r"""
+    ,\s* (?! (?: and | then | finally | lastly | followed | is | are | was | were | first | second | third | fourth | fifth
+            | thousand | million | billion | trillion | percent | respectively ) \b )
+    ([a-z]+) \s* (?= , | \s and\b )
+    """,
+    re.VERBOSE,
+)
 _LAST_ITEM = re.compile(r",\s*(?:and|&)\s+(?!finally|lastly|then)[a-z]\w*\s*(?:[.(]|$)")  # of ", , and basketball."
 _COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)  # only two
 _EXCLUDES = re.compile(  # Spain is not included; 스페인은 제외
@@ -176,13 +184,13 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """
     items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
     in_one_case = american(text.casefold())
-    matches = [re.search(rf"(?<!\w){re.escape(item)}(?![a-z\d])", in_one_case) for item in items]
-    starts = [(match.start(), item) for match, item in zip(matches, items, strict=True) if match]
+    starts = _places_of(items, in_one_case)
     without_items = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [
         *_OTHER_ITEM.findall(without_items),
         *COUNTRY_NAME.findall(without_items),
         *_FIRST_ITEM.findall(without_items),
+        *_MIDDLE_ITEM.findall(without_items),
     ]
     if not re.search(r"\d", answer):  # numbers are values of items
         names = [name for name in names if not name.strip().isdigit()]
@@ -206,3 +214,16 @@ def _columns(text: str) -> list[str]:
     body = [row for row in rows[1:] if not set("".join(row)) <= set("-: ")]
     columns = zip(*body, strict=False)
     return ["\n".join(map(str.strip, column)) for column in columns]
+
+
+def _places_of(items: Sequence[str], text: str) -> list[tuple[int, str]]:
+    """Return the places at which a text names items, with these, if it names them. Items that contain others are found first.
+
+    The place of 남수단 is no place of 수단: "South Sudan" names no Sudan.
+    """
+    places: list[tuple[int, str]] = []
+    for item in sorted(items, key=len, reverse=True):
+        if match := re.search(rf"(?<!\w){re.escape(item)}(?![a-z\d])", text):
+            places.append((match.start(), item))
+            text = f"{text[: match.start()]}{'_' * len(item)}{text[match.end() :]}"
+    return places

@@ -18,9 +18,13 @@ _DATE = re.compile(  # 2023.05.12, 2023. 5. 12., 2023-05-12, 2023/5/12
     """,
     re.VERBOSE,
 )
-_YEAR_AND_MONTH = re.compile(rf"(?<![\d.])((?:19|20)\d\d)\s?\.\s?{_MONTH}\.(?![\s]?\d)")  # 2018.3.
+_YEAR_AND_MONTH = re.compile(  # 2018.3., but not the end of a sentence in Latin letters: The total is 2018.3.
+    rf"(?<![\d.])(?<![A-Za-z]\s)((?:19|20)\d\d)\s?\.\s?{_MONTH}\.(?![\s]?\d)"
+)
 # The end of a range, whose year is that of its start: 2024년 3월 4일~3.15
-_END_OF_RANGE = re.compile(rf"(?<=일)(\s?(?:~|-|부터)\s?){_MONTH}\s?\.\s?{_DAY}(?:\.(?!\d))?(?![\d.])")
+_END_OF_RANGE = re.compile(
+    rf"(?<=\d일)(\s?(?:~|부터)\s?|-|\s-\s){_MONTH}\s?\.\s?{_DAY}(?:\.(?!\d))?(?![\d.]|\s?(?:[%일명건개원]|퍼센트))"
+)
 _DAY_OF_MONTH = re.compile(rf"(?<![\d/]){_MONTH}/{_DAY}\s?\([월화수목금토일](?:요일)?\)")  # 5/12(금)
 _CLOCK = re.compile(  # 18:00, 오후 7:30, 7:30 PM, 9:00
     r"""
@@ -37,8 +41,8 @@ _HOUR = re.compile(  # 오후 6시, 밤 11시 50분
 )
 _LATIN_HOUR = re.compile(r"(?<![\d:.,])(?P<hour>1[0-2]|[1-9])\s?(?P<latin>[AaPp]\.?[Mm])\b\.?")  # 6 PM, 10 a.m.
 _NO_MINUTES = re.compile(r"(?<=시)\s?0{1,2}분")  # 18시 00분
-_HALF_PAST = re.compile(r"(?<=\d시)\s반(?=$|[^가-힣]|입니다|이다|에|까지|부터|이)")  # 7시 반
-_RANGE = re.compile(r"(?<=[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
+_HALF_PAST = re.compile(r"(?<=\d시)\s?반(?=$|[^가-힣]|입니다|이다|에|까지|부터|이)")  # 7시 반
+_RANGE = re.compile(r"(?<=\d[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
 _NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
 _MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
 # 3:10 and 12:13 may be ratios; 7:46 and 19:30 are most likely times.

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from evaluator.benchmarks.scoring import strict_chart_answers
+from evaluator.benchmarks.scoring.chart_lists import same_list
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.benchmarks.scoring.letters import asserted_letter
@@ -1473,3 +1474,39 @@ def test_chart_match_reads_currencies_factors_and_directions(
     answer: str, output: str, question: str, right: bool
 ) -> None:
     assert strict_chart_answers.strict_match(54, answer, output, question) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "response", "right"),
+    [
+        ("Sudan,South Sudan", "South Sudan", False),  # which names no Sudan
+        ("Sudan,South Sudan", "South Sudan and Sudan are the two", True),
+        ("Guinea,Guinea-Bissau", "Guinea-Bissau and Guinea", True),
+        ("tea,coffee", "tea, juice and coffee", False),
+        ("tea,coffee", "tea, juice, coffee", False),
+        ("tea,coffee", "tea and coffee", True),
+        ("tea,milk,rice", "tea, milk, and rice", True),
+    ],
+)
+def test_same_list_knows_each_item_and_no_other(answer: str, response: str, right: bool) -> None:
+    assert same_list("Which?", answer, response, is_ordered=False) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        ("몇 건인가요?", "300건", "greater than 300건", False),
+        ("몇 건인가요?", "300건", "at least about 300건", False),
+        ("몇 곳이 넘어졌나요?", "300곳", "300곳이 넘어졌습니다.", True),
+        # No ranges of times or days, and no months.
+        ("변화율은?", "-3.2%", "서울시 -3.2%", True),
+        ("변화율은?", "3.2%", "서울시 -3.2%", False),
+        ("변화율은?", "-1.5%", "3월 4일 -1.5% 하락", True),
+        ("What is the total?", "2011.8", "The total is 2011.8.", True),
+        ("마감은 언제인가요?", "2018년 3월", "2018.3.", True),
+        ("기간은?", "3월 4일~3월 15일", "3월 4일~3.15", True),
+        ("몇 시인가요?", "7시 30분", "7시반입니다.", True),
+    ],
+)
+def test_bounds_and_dates_are_read_as_written(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right

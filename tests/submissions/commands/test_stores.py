@@ -193,6 +193,49 @@ def test_restore_rejects_incomplete_backup(
     assert re.search(message, line) and not Path(settings.store).exists()
 
 
+def test_complete_backup_is_not_changed(
+    settings: Settings, queue: Queue, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its checksums would be lost, and the backup with them."""
+    queue.submit(request_numbered(900))
+    Pseudonyms(settings).find_or_make("kim")
+    assert main(["backup", str(tmp_path / "backup")]) == 0
+    Pseudonyms(settings).find_or_make("lee")
+    assert main(["backup", str(tmp_path / "backup")]) == 2
+    assert "has a complete backup" in capsys.readouterr().err
+    lose_stores(settings)
+    assert main(["restore", str(tmp_path / "backup")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda evaluations: shutil.rmtree(evaluations), "HEAD is missing"),
+        (lambda evaluations: next((evaluations / "objects").rglob("*.pack")).unlink(), "damaged|missing"),
+    ],
+)
+def test_restore_writes_nothing_if_private_evaluations_are_damaged(
+    settings: Settings,
+    queue: Queue,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    harm: Callable[[Path], Any],
+    message: str,
+) -> None:
+    queue.submit(request_numbered(900))
+    Pseudonyms(settings).find_or_make("kim")
+    open_queue(settings, is_private=True).submit(request_numbered(901))
+    assert main(["backup", str(tmp_path / "backup")]) == 0
+    evaluations = tmp_path / "backup/evaluations.git"
+    assert main(["verify-stores"]) == 0 and evaluations.is_dir()
+    open_store(str(evaluations)).tidy(0.0)
+    harm(evaluations)
+    capsys.readouterr()
+    lose_stores(settings)
+    assert main(["restore", str(tmp_path / "backup")]) == 2
+    assert re.search(message, capsys.readouterr().err) and not Path(settings.store).exists()
+
+
 def _people(backup: Path) -> Path:
     return next(path for path in (backup / "private/people").rglob("*") if path.is_file())
 
