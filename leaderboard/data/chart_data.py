@@ -5,10 +5,11 @@ benchmark from the rows of its table, `overview_data` those of the only chart th
 empty, for example if no row has a cost (`has_data`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from math import inf
+from statistics import fmean
 from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
@@ -52,13 +53,20 @@ def charts_of(benchmark: str) -> list[Kind]:
     return [kind for kind in get_args(Kind) if declared.get(kind, True)]
 
 
-def chart_data(kind: Kind, rows: Sequence[RankedRow], axis: str = "") -> Data:
+def chart_data(
+    kind: Kind, rows: Sequence[RankedRow], axis: str = "", board_rows: Sequence[RankedRow] | None = None
+) -> Data:
     """Return the data of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds.
 
     Reported rows of models that were measured are left out. With `axis`, which only charts of the kind "parts" have, only
-    parts on that axis are returned.
+    parts on that axis are returned. `board_rows` are all rows of the board if `rows` are only some of them: paired tests of
+    all are corrected together.
     """
-    data = _DATA[kind](without_superseded_claims(rows))
+    shown = without_superseded_claims(rows)
+    if kind == "wins":
+        data = _wins(shown, shown if board_rows is None else without_superseded_claims(board_rows))
+    else:
+        data = _DATA[kind](shown)
     return [row for row in data if row["axis"] == axis] if axis else data
 
 
@@ -137,7 +145,7 @@ def _parts(rows: Sequence[RankedRow]) -> Data:
     return data
 
 
-def _wins(rows: Sequence[RankedRow]) -> Data:
+def _wins(rows: Sequence[RankedRow], board_rows: Sequence[RankedRow]) -> Data:
     """Return the verdicts of the paired tests between the best models: "ahead", "behind" or "same" as the other one."""
     tested_keys: set[str] = set()
     for row in (r.row for r in rows if r.row.paired):
@@ -145,7 +153,7 @@ def _wins(rows: Sequence[RankedRow]) -> Data:
         tested_keys.update(other for other, _, _ in row.paired)
     best = list(islice((r.row for r in rows if r.rank and r.row.key in tested_keys), MAX_WINS_MODELS))
     # All tests of the board are corrected together, as for the ranks, and not only those that the chart shows.
-    verdicts = paired_verdicts([r.row for r in rows], {r.row.key for r in rows if r.rank})
+    verdicts = paired_verdicts([r.row for r in board_rows], {r.row.key for r in board_rows if r.rank})
     data: Data = []
     for row in best:
         for other in best:
@@ -206,14 +214,14 @@ def _histogram(rows: Sequence[RankedRow]) -> Data:
 def _ladder(rows: Sequence[RankedRow]) -> Data:
     """Return scores and ranks of the best models on each step of the ladder, and what they lose against the clean images.
 
-    "rank" is that on the step, among all rows that have a ladder. "degraded_rank" is that of the mean over the degraded steps,
-    which are all but the first. "lost" is the loss on the step in points, a mean over pairs of items, and "low" and "high" are
+    Only ranked rows are shown and compared. "rank" is that on the step, and "degraded_rank" that of the mean over the degraded
+    steps. "lost" is the loss on the step in points, a mean over pairs of items, and "low" and "high" are
     its 95 % interval.
     """
     data: Data = []
-    ladders = [(r.row, ladder_of(r.row)) for r in rows]
+    ladders = [(r.row, ladder_of(r.row)) for r in rows if r.rank]
     known = [(row, steps) for row, steps in ladders if steps]
-    degraded_means = [sum(list(steps.values())[1:]) / max(1, len(steps) - 1) for _, steps in known]
+    degraded_means = [_degraded_mean(row, steps) for row, steps in known]
     for (row, steps), degraded_mean in islice(zip(known, degraded_means, strict=True), MAX_LADDER_MODELS):
         degraded_rank = 1 + sum(other > degraded_mean for other in degraded_means)
         metrics = loss_metrics(row.benchmark)
@@ -225,6 +233,12 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
             place = {"step": step, "score": score, "rank": rank, "degraded_rank": degraded_rank}
             data.append(_result_fields(row) | place | {"lost": lost, "low": low, "high": high})
     return data
+
+
+def _degraded_mean(row: BoardRow, steps: Mapping[str, float]) -> float:
+    """Return the mean score on the degraded steps of a ladder that a row has scores on, or 0 if there are none."""
+    degraded = [score for step, score in steps.items() if step in loss_metrics(row.benchmark)]
+    return fmean(degraded) if degraded else 0.0
 
 
 def _answer_counts(row: BoardRow) -> dict[str, int]:
@@ -239,7 +253,6 @@ _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
     "size": _scatter_of(AGAINST["size"]),
     "speed": _scatter_of(AGAINST["speed"], "hardware"),
     "cost": _scatter_of(AGAINST["cost"]),
-    "wins": _wins,
     "parts": _parts,
     "time": _time,
     "letters": _histogram,

@@ -5,10 +5,13 @@
 /embed/ko-vqa?n=5             a page with the first rows, for a frame
 """
 
+from dataclasses import replace
+
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Data, Kind, chart_data, charts_of, overview_data
+from leaderboard.data.columns import RANK
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
@@ -66,8 +69,11 @@ def table_routes(board: LiveBoard) -> APIRouter:
         def data() -> Data:
             if chart_kind == OVERVIEW:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
-            rows = view.select(name, Query.from_params(request.query_params))
-            return chart_data(chart_kind, rows, axis if chart_kind == "parts" else "")
+            query = replace(
+                Query.from_params(request.query_params), sort=RANK
+            )  # charts show the best, however a table is sorted
+            rows = view.select(name, query)
+            return chart_data(chart_kind, rows, axis if chart_kind == "parts" else "", view.boards[name])
 
         if form == "json":  # a Plotly figure, drawn by the page
             language = language_named(lang)

@@ -59,6 +59,14 @@ def test_chart_of_ladder_has_paired_losses_with_intervals(make_request: Make) ->
     assert VERSIONS["fax"].en in drawn and "26.0" in drawn
 
 
+def test_chart_of_ladder_compares_ranked_rows_only(make_request: Make) -> None:
+    """An outdated row has no rank, and takes none from others."""
+    first = row(make_request, {"fax": 30.0, "scan": 1.0})
+    outdated = replace(row(make_request, {"fax": 0.0, "scan": 0.0}), rank=None)
+    data = chart_data("ladder", [first, outdated])
+    assert [(point["rank"], point["degraded_rank"]) for point in data] == [(1, 1)] * 3
+
+
 def test_chart_of_ladder_without_intervals_shows_scores(make_request: Make) -> None:
     ranked = row(make_request, {"fax": 30.0})
     without = RankedRow(1, replace(ranked.row, intervals={}))
