@@ -21,6 +21,7 @@ from evaluator.job.folder import Job
 from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
 from submissions.config.api_options import ApiOptions
+from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings, load_settings
 from submissions.hub_models.model_facts import ModelFacts
 from submissions.records.request import EvalRequest
@@ -50,10 +51,10 @@ def main(args: argparse.Namespace) -> int:
 def _check_out(out: Path) -> None:
     """Check before hours of work that the result can be written, without writing anything. Raises DataError if it cannot."""
     job = out / JOB
-    existing = next(folder for folder in (job, *job.absolute().parents) if folder.exists())
+    existing = nearest_existing(job)
     if not (existing.is_dir() and os.access(existing, os.W_OK)):
         raise DataError(f"--out {out}: {existing} is not a folder that can be written to")
-    if existing == job and any(job.iterdir()) and not Job(job).is_prepared:
+    if job.exists() and any(job.iterdir()) and not Job(job).is_prepared:
         raise DataError(f"--out {out}: it contains a folder named {JOB} with other files, which would be deleted")
     for name in (RESULT, DETAILS):
         if (out / name).is_dir():

@@ -86,13 +86,12 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
                     return None
                 value = own.value(group, row, year)
                 not_passed = set()  # rows that the claim's row is not ahead of
-                for one in own.rows:
-                    if one != row:
-                        more = _more(own, value, own.value(group, one, year))
-                        if more is None:
-                            return None
-                        if more != (sign > 0):
-                            not_passed.add(one)
+                for other in (one for one in own.rows if one != row):
+                    more = _more(own, value, own.value(group, other, year))
+                    if more is None:
+                        return None
+                    if more != (sign > 0):
+                        not_passed.add(other)
                 if own.excluded and not_passed == {own.excluded}:
                     return None  # the answer depends on whether the row that is not counted is compared
                 return not not_passed

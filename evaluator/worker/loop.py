@@ -165,9 +165,7 @@ class Worker:
                 self._raise_store_error(ended, last=not running)
                 try:
                     self._report_presence()
-                except (
-                    StoreError
-                ) as error:  # no reason to leave the runs alone, and the slots idle until the last one ends
+                except StoreError as error:  # raised, it would leave slots idle until the last run ends
                     log.warning("%s", error)
 
     def _claim(self) -> EvalRequest | None:

@@ -215,8 +215,7 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
     """Return scores and ranks of the best models on each step of the ladder, and what they lose against the clean images.
 
     Only ranked rows are shown and compared. "rank" is that on the step, and "degraded_rank" that of the mean over the degraded
-    steps. "lost" is the loss on the step in points, a mean over pairs of items, and "low" and "high" are
-    its 95 % interval.
+    steps. "lost" is the loss on the step in points, a mean over pairs of items, and "low" and "high" are its 95 % interval.
     """
     data: Data = []
     ladders = [(r.row, ladder_of(r.row)) for r in rows if r.rank]

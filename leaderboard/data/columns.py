@@ -389,9 +389,8 @@ def columns_of(
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
     kept = {sort, card.reported_headline or card.headline}
-    kept |= {
-        r.row.headline for r in rows if r.row.outcome != "scored"
-    }  # in the headline's cell, which says why there is no score
+    # The cell of the headline says why there is no score.
+    kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}
     return [column for column in shown if column.key in kept or not _is_left_out(column, rows)]
 
 

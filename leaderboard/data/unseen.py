@@ -44,7 +44,7 @@ class UnseenChange:
 
     @property
     def direction(self) -> Direction:
-        """Whether the model falls or rises whatever the true ranks are. "unknown" if the range from `low` to `high` has both signs."""
+        """Whether the model falls or rises whatever the true ranks are: "falls" if `low` > 0, "rises" if `high` < 0."""
         if self.low == self.high == 0:
             return "stays"
         if self.low > 0:
@@ -53,7 +53,7 @@ class UnseenChange:
 
     @property
     def places(self) -> tuple[int, int]:
-        """The smallest and the largest number of places that the model falls or rises by: (2, 5) for `low` -5 and `high` -2."""
+        """The smallest and largest number of places that it falls or rises by: (2, 5) for `low` -5 and `high` -2."""
         low, high = sorted((abs(self.low), abs(self.high)))
         return low, high
 

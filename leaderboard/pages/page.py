@@ -24,9 +24,8 @@ Live = Literal["board", "queue"]
 class Page:
     """A kind of page."""
 
-    write: Callable[
-        [LiveBoard, Location, str], str | None
-    ]  # board, location and version → HTML; None: there is no such page
+    # board, location and version → HTML, or None if there is no such page
+    write: Callable[[LiveBoard, Location, str], str | None]
     params: tuple[str, ...] = ()  # parameters of the address that it understands; others are dropped
     live: Live = "board"  # which of `versions` it is refreshed by
 

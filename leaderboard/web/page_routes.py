@@ -157,9 +157,8 @@ class OtherPaths(BaseRoute):
         return Match.FULL, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await run_in_threadpool(
-            missing_page, self._board, Request(scope)
-        )  # rendering would block other requests
+        # In a thread, because rendering would block other requests.
+        answer = await run_in_threadpool(missing_page, self._board, Request(scope))
         await answer(scope, receive, send)
 
 

@@ -97,8 +97,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Two counts, because a head may arrive in pieces, of which the parser sees none before a line ends, or whole, so that it
-        # is parsed before `data_received` could refuse it.
+        # Two counts: of a head that arrives in pieces, the parser sees nothing before a line ends; one that arrives whole is
+        # parsed before `data_received` could refuse it.
         self._received = 0  # bytes that were received while a head is awaited
         self._head_bytes = 0  # of the names and values that the parser has found in the head
         self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection

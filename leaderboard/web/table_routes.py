@@ -69,10 +69,8 @@ def table_routes(board: LiveBoard) -> APIRouter:
         def data() -> Data:
             if chart_kind == OVERVIEW:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
-            query = replace(
-                Query.from_params(request.query_params), sort=RANK
-            )  # charts show the best, however a table is sorted
-            rows = view.select(name, query)
+            query = Query.from_params(request.query_params)
+            rows = view.select(name, replace(query, sort=RANK))  # charts show the best, however a table is sorted
             return chart_data(chart_kind, rows, axis if chart_kind == "parts" else "", view.boards[name])
 
         if form == "json":  # a Plotly figure, drawn by the page

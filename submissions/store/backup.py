@@ -93,7 +93,7 @@ def _check(folder: Path) -> None:
 
 
 def _checked_digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each private file, and of one file of the private evaluations, which shows whether there are any."""
+    """Return the SHA-256 of each private file, and of a file of the private evaluations, which shows whether there are any."""
     digests = _digests(folder / PRIVATE)
     head = folder / EVALUATIONS / "HEAD"
     if head.exists():

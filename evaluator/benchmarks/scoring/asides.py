@@ -212,15 +212,15 @@ def _may_be_operand(quantity: Quantity, result: Quantity) -> bool:
     """Return whether a result can be computed by adding or subtracting a quantity: it is no year, and has the same unit."""
     if names_year(quantity):
         return False
-    is_percentage_of_points = result.unit == "%p" and quantity.unit == "%"
-    return is_percentage_of_points or has_unit_of(quantity.unit, [result])
+    is_percent_for_points = result.unit == "%p" and quantity.unit == "%"  # 61 % - 60 % = 1 %p
+    return is_percent_for_points or has_unit_of(quantity.unit, [result])
 
 
 def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates without those before which the question has fewer words than before another one.
 
-    Fewer means a part of the other's words; a candidate with other words stays. To "한국의 의사 수는?", 2.4명 is left out of "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before
-    it, and 2.6명 has these and 한국.
+    Fewer means a part of the other's words; a candidate with other words stays. To "한국의 의사 수는?", 2.4명 is left out of
+    "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before it, and 2.6명 has these and 한국.
     """
     most_words = max((candidate.words for candidate in candidates), key=len)
     kept = []
@@ -268,9 +268,9 @@ def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
 def _candidates_of_sentence(sentence: str, reference: Reference, no_answers: Sequence[Quantity]) -> Iterator[Candidate]:
     """Yield the competing values of a sentence, each with the question's words since the candidate before it.
 
-    `no_answers` are values of the question and of calculations. A value that does not compete is skipped, and the words before it belong to the next
-    one: 시행 중인 곳은 in "시행 중인 곳은 245건 가운데 39.2%입니다". A value that is joined with the candidate before it has the
-    words of that: 화재 for both of "화재는 7,131건과 6,904건입니다".
+    `no_answers` are values of the question and of calculations. A value that does not compete is skipped, and the words before
+    it belong to the next one: 시행 중인 곳은 in "시행 중인 곳은 245건 가운데 39.2%입니다". A value that is joined with the
+    candidate before it has the words of that: 화재 for both of "화재는 7,131건과 6,904건입니다".
     """
     candidate_end = 0  # of the last candidate
     words: frozenset[str] = frozenset()

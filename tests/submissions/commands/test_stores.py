@@ -183,22 +183,17 @@ def test_restore_rejects_incomplete_backup(
     harm: Callable[[Path], Any],
     message: str,
 ) -> None:
-    queue.submit(request_numbered(900))
-    Pseudonyms(settings).find_or_make("kim")
+    submit_as_kim(queue, settings)
     assert main(["backup", str(tmp_path / "backup")]) == 0
     harm(tmp_path / "backup")
-    lose_stores(settings)
-    assert main(["restore", str(tmp_path / "backup")]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert re.search(message, line) and not Path(settings.store).exists()
+    assert re.search(message, refusal_to_restore(tmp_path / "backup", settings, capsys))
 
 
 def test_complete_backup_is_not_changed(
     settings: Settings, queue: Queue, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its checksums would be lost, and the backup with them."""
-    queue.submit(request_numbered(900))
-    Pseudonyms(settings).find_or_make("kim")
+    submit_as_kim(queue, settings)
     assert main(["backup", str(tmp_path / "backup")]) == 0
     Pseudonyms(settings).find_or_make("lee")
     assert main(["backup", str(tmp_path / "backup")]) == 2
@@ -222,8 +217,7 @@ def test_restore_writes_nothing_if_private_evaluations_are_damaged(
     harm: Callable[[Path], Any],
     message: str,
 ) -> None:
-    queue.submit(request_numbered(900))
-    Pseudonyms(settings).find_or_make("kim")
+    submit_as_kim(queue, settings)
     open_queue(settings, is_private=True).submit(request_numbered(901))
     assert main(["backup", str(tmp_path / "backup")]) == 0
     evaluations = tmp_path / "backup/evaluations.git"
@@ -231,9 +225,22 @@ def test_restore_writes_nothing_if_private_evaluations_are_damaged(
     open_store(str(evaluations)).tidy(0.0)
     harm(evaluations)
     capsys.readouterr()
+    assert re.search(message, refusal_to_restore(tmp_path / "backup", settings, capsys))
+
+
+def submit_as_kim(queue: Queue, settings: Settings) -> None:
+    """Put a file into the public store and one into the private store."""
+    queue.submit(request_numbered(900))
+    Pseudonyms(settings).find_or_make("kim")
+
+
+def refusal_to_restore(backup: Path, settings: Settings, capsys: pytest.CaptureFixture[str]) -> str:
+    """Lose all stores, and return the line with which `restore` refuses a backup without writing anything."""
     lose_stores(settings)
-    assert main(["restore", str(tmp_path / "backup")]) == 2
-    assert re.search(message, capsys.readouterr().err) and not Path(settings.store).exists()
+    assert main(["restore", str(backup)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert not Path(settings.store).exists()
+    return line
 
 
 def _people(backup: Path) -> Path:

@@ -2,7 +2,8 @@
 
 import itertools
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -96,6 +97,12 @@ def test_submit_all_makes_one_commit(queue: Queue, make_request: Make) -> None:
     assert {row.key for row in queue.rows()} == {known.key, first.key, second.key}
 
 
+def _await_forms(queue: Queue, count: int, futures: Sequence[Future[Any]]) -> None:
+    """Wait until so many forms wait for the commit of another one, or one of the threads has ended."""
+    while len(queue._forms) < count and not any(one.done() for one in futures):
+        pass
+
+
 def test_submit_all_batches_concurrent_forms(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Submit 50 forms at once: each returns only after its commit, and two commits hold all of them."""
     forms = [[make_request() for _ in range(4)] for _ in range(50)]
@@ -118,8 +125,7 @@ def test_submit_all_batches_concurrent_forms(queue: Queue, make_request: Make, m
     monkeypatch.setattr(GitStore, "commit", slow)
     with ThreadPoolExecutor(50) as pool:
         futures = [pool.submit(submitted, form) for form in forms]
-        while len(queue._forms) < 49 and not any(one.done() for one in futures):
-            pass
+        _await_forms(queue, 49, futures)
         all_wait.set()
         for one in futures:
             one.result()
@@ -143,8 +149,7 @@ def test_form_whose_commit_was_interrupted_is_not_taken_for_queued(
     monkeypatch.setattr(GitStore, "commit", interrupted)
     with ThreadPoolExecutor(5) as pool:
         futures = [pool.submit(queue.submit, make_request()) for _ in range(5)]
-        while len(queue._forms) < 4 and not any(one.done() for one in futures):
-            pass
+        _await_forms(queue, 4, futures)
         all_wait.set()
         errors = [type(one.exception()) for one in futures]
     assert sorted(error.__name__ for error in errors) == [
