@@ -94,12 +94,15 @@ class _Bounds:
 
 
 def overall_places(
-    models: Sequence[ModelRow], shared: Mapping[ResultKind, Mapping[Inputs, Sequence[str]]]
+    models: Sequence[ModelRow],
+    shared: Mapping[ResultKind, Mapping[Inputs, Sequence[str]]],
+    family_of: Mapping[str, str],
 ) -> dict[str, dict[Inputs, OverallPlace]]:
     """Return the overall places of all models with an overall score, by model and group of benchmarks.
 
-    `shared` are the benchmarks that overall scores are averaged over. A model's best rank counts as ahead of it only models
-    whose lowest overall score is above its highest. Its worst rank counts all whose highest is not below its lowest.
+    `shared` are the benchmarks that overall scores are averaged over, and `family_of` the families of `families.py`. A model's
+    best rank counts as ahead of it only models whose lowest overall score is above its highest. Its worst rank counts all
+    whose highest is not below its lowest.
     """
     compared: dict[tuple[ResultKind, Inputs], list[ModelRow]] = {}
     for model in models:
@@ -108,7 +111,7 @@ def overall_places(
     places: dict[str, dict[Inputs, OverallPlace]] = {}
     for (kind, inputs), group in compared.items():
         benchmarks = shared[kind][inputs]
-        bounds = _bounds_of(group, inputs, benchmarks)
+        bounds = _bounds_of(group, inputs, benchmarks, family_of)
         lows = sorted(one.low for one in bounds)
         highs = sorted(one.high for one in bounds)
         for own in bounds:
@@ -126,24 +129,31 @@ def overall_places(
     return places
 
 
-def _bounds_of(group: Sequence[ModelRow], inputs: Inputs, benchmarks: Sequence[str]) -> list[_Bounds]:
+def _bounds_of(
+    group: Sequence[ModelRow], inputs: Inputs, benchmarks: Sequence[str], family_of: Mapping[str, str]
+) -> list[_Bounds]:
     """Return the bounds of the overall scores of models that are compared with each other.
 
-    On each benchmark, a model is ahead of at most as many more models of the group as have a rank from its best one on, and
-    of as many fewer as have one up to its worst one. A place is worth 1/n among n other models: if 2 of 10 others are between
-    rank 3 and a worst rank of 5, the share of models that it is ahead of may be lower by 0.2.
+    The overall score averages the share of other families that a model is ahead of (`models.share_behind`), where the best
+    model of a family counts. On each benchmark, a model may be ahead of as many more families as have a rank from its best one
+    on, and of as many fewer as have one up to its worst one: if 2 of 10 others are between rank 3 and a worst rank of 5, the
+    share may be lower by 0.2. A better relative counts like any other family, so that equal scores have equal bounds.
     """
     down = dict.fromkeys((model.model for model in group), 0.0)
     up = dict(down)
-    for name in benchmarks:
-        cells = {model.model: model.cells[name] for model in group}
-        ranks = sorted(cell.rank for cell in cells.values() if cell.rank)
-        others = len(group) - 1
-        for own_name, cell in cells.items():
-            if not (cell.rank and cell.best and cell.worst and others):
-                continue
-            down[own_name] += (bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)) / others
-            up[own_name] += (bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)) / others
+    for benchmark in benchmarks:
+        cells = {model.model: model.cells[benchmark] for model in group}
+        best_ranks: dict[str, int] = {}
+        for name, cell in cells.items():
+            if cell.rank:
+                family = family_of.get(name, name)
+                best_ranks[family] = min(best_ranks.get(family, cell.rank), cell.rank)
+        ranks = sorted(best_ranks.values())
+        other_families = max(1, len(ranks) - 1)
+        for name, cell in cells.items():
+            if cell.rank and cell.best and cell.worst:
+                down[name] += (bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)) / other_families
+                up[name] += (bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)) / other_families
     bounds = []
     for model in group:
         overall = model.overall[inputs]

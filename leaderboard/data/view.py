@@ -155,7 +155,7 @@ class View:
     @cached_property
     def overall_places(self) -> dict[str, dict[Inputs, OverallPlace]]:
         """The overall ranks of models with their ranges, by model."""
-        return overall_places(self.models, self.shared_benchmarks)
+        return overall_places(self.models, self.shared_benchmarks, self.families)
 
     def profile(self, name: str) -> Profile | None:
         """Return what the first screen of a model's page shows, or None if the model is not in the overview."""

@@ -47,6 +47,7 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
         "config": {
             "model_name": request.model_id,
             "model_sha": request.revision,
+            "base_model": request.base_model,
             "model_dtype": "bfloat16",
             "params": rng.choice([1, 2, 4, 8, 14, 32]) * 10**9,
             "license": "apache-2.0",

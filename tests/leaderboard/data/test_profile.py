@@ -67,6 +67,21 @@ def test_models_on_one_benchmark_only_do_not_narrow_the_range(store: Store, make
     assert [(one.best, one.worst) for one in places if one] == [(1, 2), (1, 2), (3, 3)]
 
 
+def test_variants_of_one_model_do_not_narrow_the_range(store: Store, make_request: Make) -> None:
+    """A score is a share of families, so a model's range must not shrink if a rival submits twenty variants."""
+    scores = {"o/x": 60.0, "o/y": 59.5, "o/z": 5.0}
+    scores |= {f"o/z-variant{number}": 1.0 + number / 100 for number in range(20)}
+    results = []
+    for model, score in scores.items():
+        for name in SHARED:
+            base = "o/z" if "variant" in model else None
+            results.append(evaluated(make_request(model_id=model, benchmark=name, base_model=base), score))
+    store.commit({r.path: r.to_bytes() for r in results}, store.head(), "results")
+    board = LiveBoard(store)
+    places = [profile_of(board, f"o/{model}").overall for model in "xy"]
+    assert [(one.best, one.worst) for one in places if one] == [(1, 2), (1, 2)]
+
+
 @pytest.mark.parametrize(
     ("model", "language", "words"),
     [

@@ -114,7 +114,6 @@ def test_model_page_draws_what_a_model_was_made_from_and_what_was_made_from_it(
     bases = {"o/middle": "x/first", "o/last": "o/middle", "p/one": "p/two", "p/two": "p/one"}
     for model, base in bases.items():
         result = evaluated(make_request(model_id=model, base_model=base, benchmark="ko-vqa"), 50.0)
-        result = result.evolve(config=result.config.evolve(base_model=base).model_dump())
         store.commit({result.path: result.to_bytes()}, store.head(), "a result")
     board = LiveBoard(store)
     last = model_page(board, "o/last")
