@@ -39,7 +39,6 @@ from evaluator.benchmarks.scoring.sentence_values import (
     BECAUSE,
     BRACKETS,
     EQUATION,
-    MAX_MARKERS,
     MAX_VALUES,
     SENTENCE,
     Reference,
@@ -61,6 +60,9 @@ from evaluator.benchmarks.scoring.unsure_answers import is_unsure
 
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
 MAX_UNMARKED_QUANTITIES = 10
+_MAX_PASSAGES = (
+    50  # markers, conclusions, bold texts, sentences or values of an answer; one with more is not read further
+)
 MAX_UNIT_LENGTH = 10  # characters after bold text in which its unit may be: **603**천 명
 _MIN_PARTS_AND_TOTAL = 3  # values of which one is a total: two parts and their sum
 _MAX_COMPARED = 2  # values at the start of a sentence of which one may be compared with the answer
@@ -133,7 +135,9 @@ class Passage(NamedTuple):
     """A part of an answer that gives it explicitly."""
 
     text: str
-    limit: int | None = None  # its quantities start before this offset; None: anywhere
+    limit: int | None = (
+        None  # only quantities before this offset are its own; after bold text, only the unit may follow
+    )
 
 
 def strict_match(question: str, gold: str, output: str) -> bool:
@@ -292,7 +296,7 @@ def _explicit_passages(output: str, text: str, reference: Reference) -> list[Pas
     if boxed := list(filter(has_value, boxed)):
         return list(map(Passage, boxed))
     markers = list(_MARKER.finditer(text))
-    if len(markers) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
+    if len(markers) > _MAX_PASSAGES or len(_CONCLUSION.findall(text)) > _MAX_PASSAGES:
         return []
     answer_markers = [match for match in markers if not match[0].startswith("값")]
     marked = _marked_passages(text, answer_markers or markers, has_value)
@@ -309,7 +313,7 @@ def _explicit_passages(output: str, text: str, reference: Reference) -> list[Pas
         candidates = [*concluded[:-1], *sentences]
         others = [other for other in candidates if is_bare(other) and _has_required_unit(other, required)]
         return list(map(Passage, [concluded[-1], *others]))
-    if bold := list(islice(_bold_passages(output, has_value), MAX_MARKERS)):
+    if bold := list(islice(_bold_passages(output, has_value), _MAX_PASSAGES)):
         values = [distinct(in_sentence(passage.text, reference, passage.limit)) for passage in bold]
         if all(same_quantities(values[0], other) for other in values):
             return [bold[-1]]
@@ -427,7 +431,7 @@ def _total_of_parts(text: str) -> Quantity | None:
     """
     if "=" in text or EQUATION.search(text) or _MARKER.search(text) or _OFFERS_CHOICE.search(text):
         return None
-    bare = [match[0] for match in islice(SENTENCE.finditer(text), MAX_MARKERS) if is_bare(match[0])]
+    bare = [match[0] for match in islice(SENTENCE.finditer(text), _MAX_PASSAGES) if is_bare(match[0])]
     lists_candidates = len(bare) > 1 or any(len(scan(sentence)) > 1 for sentence in bare)
     return None if lists_candidates else _total(scan(text))
 
@@ -435,7 +439,7 @@ def _total_of_parts(text: str) -> Quantity | None:
 def _total(mentions: Sequence[Mention]) -> Quantity | None:
     """Return the first or the last of at least three values of one unit if it is the sum of all others."""
     values = [mention.quantity for mention in mentions if mention.quantity.unit != "년"]
-    if not _MIN_PARTS_AND_TOTAL <= len(values) <= MAX_MARKERS or len({value.unit for value in values}) > 1:
+    if not _MIN_PARTS_AND_TOTAL <= len(values) <= _MAX_PASSAGES or len({value.unit for value in values}) > 1:
         return None
     sum_with_total = sum(Decimal(value.value) for value in values)
     return next((end for end in (values[-1], values[0]) if 2 * Decimal(end.value) == sum_with_total), None)

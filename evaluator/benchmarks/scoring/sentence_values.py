@@ -30,8 +30,7 @@ class Reference(NamedTuple):
 
 
 MAX_OTHERS = 3  # values of other rows that an answer may give beside its own; with more it is a table
-MAX_MARKERS = 50  # markers, conclusions or clauses of an answer
-MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
+MAX_VALUES = 200  # quantities that are read of a passage; one with more is a table, and asserts them all
 # Characters before a quantity in which the rules look for its operator, a name such as G20, its label, or its subject.
 _OPERATOR_REACH, _NAME_REACH, _LABEL_REACH, SUBJECT_REACH = 8, 4, 12, 20
 _STEM = 2  # letters by which words are compared: 화재 of 화재는
@@ -85,13 +84,13 @@ SUBJECT = re.compile(
     re.VERBOSE,
 )
 JOINS_VALUES = re.compile(r"\s?(?:과|와|및|,)\s?")  # between values of one subject: 7,131건과 6,904건
-_IS_LABEL = re.compile(r"(?!\s?\()[^가-힣A-Za-z]*[가-힣A-Za-z]")  # ", 기계적 요인: ", but not "(전기적 요인), "
+_IS_LABEL = re.compile(r"(?!\s?\()[^가-힣A-Za-z]*[가-힣A-Za-z]")  # `, 기계적 요인: `, but not `(전기적 요인), `
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
 _OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
-# 603천 명 (전체의 12%), with the white space before it, which is tried from its start only
+# 603천 명 (전체의 12%), with the white space before it. That is tried from its start only, else it takes quadratic time.
 BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")
-# Before a value in brackets: what it belongs to. Not what the value in front of the brackets is in other words.
+# Before a value in brackets: what it belongs to. After words such as 정확히는, the brackets repeat the value before them.
 _BRACKET_LABEL = re.compile(
     r"""
     \s* \(
@@ -130,6 +129,7 @@ _COMPARISON = re.compile(
     """,
     re.VERBOSE,
 )
+# In an answer: the value before it is compared with another one. In a question, ASKS_TO_COMPARE.
 _COMPARES = re.compile(
     r"""
     대비 | 보다 | 차이                              # 전년 대비, 전년보다
@@ -140,8 +140,8 @@ _COMPARES = re.compile(
     """,
     re.VERBOSE,
 )
-# What follows an operand or the subject, which are not asserted. The group `compared` matches if the sentence goes on to
-# something else: 6,904건보다, 6,904건에서, 10명 중, 227건 증가한.
+# What follows an operand or the subject, which are not asserted. The group `compared` has the endings after which another
+# value must follow, which is the one asserted: 6,904건보다, 6,904건에서, 10명 중, 227건 증가한. See `is_compared`.
 _OPERAND_ENDING = re.compile(
     r"""
     (?:\([^()]{0,30}\))? [)\]}.…]* \s?              # [6,904건](2018년)에서
@@ -225,6 +225,7 @@ _CLAUSE_BREAK = re.compile(
     """,
     re.VERBOSE,
 )
+# Before a quantity: its subject, or = with the result after it.
 _LABELLED = re.compile(
     r"""
     (?: [가-힣A-Za-z](?:은|는|이|가)                # 음식점은 [5건]
@@ -338,14 +339,16 @@ def clause_of(sentence: str, reference: Reference) -> str:
 def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -> list[Quantity]:
     """Return the quantities that a sentence asserts. If all are operands, it asserts the last one outside a comparison.
 
-    Only quantities that start before `limit` are considered. Of "2018년 6,904건에서 227건 증가한 7,131건입니다", `values` are
-    the last three, because 2018년 labels a row. All of them are `free`, because none is in an expression. Only 7,131건 is
-    chosen.
+    Only quantities that start before `limit` are considered (`final_answer.Passage`). Of "2018년 6,904건에서 227건 증가한
+    7,131건입니다", `values` are the last three, because 2018년 labels a row. All of them are `free`, because none is in an
+    expression. Only 7,131건 is chosen.
 
-    The order of the checks matters. Alternatives are wrong whatever else a sentence has, so they come first: 5건 또는 6건
-    asserts both. The value of the asked year is next, because the rules after it would drop both years as labels and keep
-    the values of both. A range and a denial are looked for last, and only beside the chosen values: a denied operand says
-    nothing about the answer.
+    The order of the checks matters:
+
+    - Alternatives come first, because they are wrong whatever else a sentence has: 5건 또는 6건 asserts both.
+    - The value beside the asked year is next. Of "2022년 18%, 2021년 19%", the rules after it would keep 2021년 and both shares.
+    - Ranges and denials are looked for last, beside the chosen values: a denied operand says nothing about the answer. A range
+      asserts both of its ends, and is right for 347건 (±12건). Of denied values nothing is asserted.
     """
     mentions = [mention for mention in scan(sentence) if limit is None or mention.start < limit]
     if len(mentions) > MAX_VALUES:
@@ -358,14 +361,16 @@ def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -
     is_equation = bool(EQUATION.search(sentence))
     free = [mention for mention in values if not (is_equation and is_in_expression(sentence, mention))]
     chosen = _own_values(sentence, values, free, reference)
-    if not chosen:  # only operands, or only labels
-        subjects = [mention for mention in free if not is_compared(sentence, mention)]
-        candidates = subjects or free if values else mentions
-        chosen = candidates[-1:]
+    if not values:  # only labels
+        chosen = list(mentions[-1:])
+    elif not chosen:  # only operands; nothing is asserted if all of them are in expressions
+        not_compared = [mention for mention in free if not is_compared(sentence, mention)]
+        chosen = (not_compared or free)[-1:]
     if any(_RANGE_WORD.match(sentence, mention.end) for mention in chosen):
         return [mention.quantity for mention in mentions]
-    if any(DENIED_AFTER.match(sentence, mention.end) for mention in chosen):
-        return [mention.quantity for mention in mentions if mention not in chosen]
+    denied = [place for place, mention in enumerate(chosen) if DENIED_AFTER.match(sentence, mention.end)]
+    if denied:  # and all that comes before a denied value: [603명] 정도가 아니라 500명
+        chosen = chosen[denied[-1] + 1 :]
     return [mention.quantity for mention in chosen]
 
 
@@ -475,21 +480,24 @@ def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[
     """
     if not 1 < len(found) <= 1 + MAX_OTHERS:
         return list(found)
+    if ASKS_TO_COMPARE.search(question):
+        return list(found)
     subjects = [SUBJECT.search(sentence, max(0, mention.start - SUBJECT_REACH), mention.start) for mention in found]
     for place, (before, mention) in enumerate(pairwise(found), start=1):
         if JOINS_VALUES.fullmatch(sentence, before.end, mention.start):
             subjects[place] = subjects[place - 1]
+    if not all(subjects):
+        return list(found)
+    # All words before a value count before its last word, which may be another's: 요인 in "전기적 요인 화재 건수: 672건, 기계적
+    # 요인: 281건".
+    own = _of_own_words(question, sentence, found)
+    if len(own) == 1:
+        return own
     named = [
         mention
         for mention, subject in zip(found, subjects, strict=True)
         if subject and len(subject[1]) > 1 and subject[1] in question
     ]
-    if ASKS_TO_COMPARE.search(question) or not all(subjects):
-        return list(found)
-    # First, because the last word may be another's: 요인 in "전기적 요인 화재 건수: 672건, 기계적 요인: 281건".
-    own = _of_own_words(question, sentence, found)
-    if len(own) == 1:
-        return own
     return named if len(named) == 1 else list(found)
 
 
@@ -549,8 +557,9 @@ def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
         return True
     if _NUMBERED.search(sentence, name_start, mention.start):  # 표 2
         return True
-    if names_year(quantity):  # the only year that the question names, or any if it names none or several
+    if names_year(quantity):
         asked_years = years_in(reference.in_question)
+        # If the question names one year, another one is no label, so that the value of another year is wrong: 2020년 26명.
         return len(asked_years) != 1 or value in asked_years
     if 0 <= value < _MAX_ROWS and unit in ("", "개", "년") and _ROWS.match(sentence, mention.end):  # 4개 항목 중
         return True
@@ -591,4 +600,5 @@ def is_bare(sentence: str) -> bool:
 
 def _is_table_row(mentions: Sequence[Mention]) -> bool:
     """Return whether quantities are a year and its value, as a line of a table has: 2020년: 2조 9,500억 원."""
-    return len(mentions) == 2 and mentions[0].quantity.unit == "년" != mentions[1].quantity.unit
+    units = [mention.quantity.unit for mention in mentions]
+    return len(units) == 2 and units[0] == "년" and units[1] != "년"
