@@ -6,9 +6,9 @@ output asserts with the quantities of the gold answer:
     question "2018년보다 얼마나 늘었습니까?", gold "227건", output "7,131 - 6,904 = 227, 따라서 **227건** 증가" → 1.0
 
 An explicit answer takes precedence over the numbers around it. It is searched in this order: in a box (\\boxed), after a
-marker (정답:, 답은), after a conclusion (따라서, 즉), in bold, in the last sentence. Which quantities of that passage count is
-decided by `sentence_values`: operands are not asserted, nor are years and ordinals that label a row. An answer that names
-several candidates asserts all of them and is therefore wrong.
+marker (정답:, 답은), after a conclusion (따라서, 즉), in bold, in the first or the last sentence. Which quantities of that
+passage count is decided by `sentence_values`: operands are not asserted, nor are years and ordinals that label a row. An
+answer that names several candidates asserts all of them and is therefore wrong.
 """
 
 import re
@@ -103,7 +103,7 @@ _OPENS_BRACKET = re.compile(r"[^\d\n(]{0,10}\(\s*(?:정확히는?|약|총|원문
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _NAMED_YEAR = re.compile(r"(?:해|연도|년도|시기|시점)(?:은|는)\s(?:바로\s)?(\d{4})년")  # 가장 많은 해는 2018년
 _OFFERS_CHOICE = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)  # 5건 또는 6건
-_EITHER = re.compile(rf"{_OFFERS_CHOICE.pattern}|~", re.IGNORECASE)  # or 5~6건
+_CHOICE_OR_RANGE = re.compile(rf"{_OFFERS_CHOICE.pattern}|~", re.IGNORECASE)  # or 5~6건
 _REMARK = re.compile(
     r"""
     [ \t]*
@@ -128,7 +128,7 @@ _SUMS_UP = re.compile(
     re.VERBOSE,
 )
 
-_ASKED_MULTIPLIER = re.compile(r"몇\s?((?:십|백|천|만|억|조)+)(?![가-힣]*[로서])")  # 몇 천 명
+_ASKED_MULTIPLIER = re.compile(r"몇\s?((?:십|백|천|만|억|조)+)(?![가-힣]*[로서])")  # 몇 천 명, but not 몇 만으로
 
 
 class Passage(NamedTuple):
@@ -152,7 +152,9 @@ def strict_f1(question: str, gold: str, output: str) -> float:
     """Return the F1 of the quantities that an output asserts against those of gold.
 
     It is from 0 to 1, and 1 if and only if `strict_match` is true. A gold answer that is a name and a value (인천 24.5%)
-    requires the name too. The value is then compared alone, with the name in the question, as in "인천은 몇 %인가요?".
+    requires the name too. The score is then the higher of two: of the whole gold answer, and of its value alone with the
+    name in the question, as in "인천은 몇 %인가요?". The second one counts if the name is a quantity itself, such as 2021년,
+    and the output lists other years with their values.
     """
     stated = stated_answer(output)
     if stated == gold:
@@ -196,13 +198,14 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
         return 1.0  # the output has no other quantities, so it does not matter which of them it asserts
     reference = Reference(question, in_question, required)
     asserted = without(asserted_quantities(output, reference), optional)
-    if "약" in gold:
+    if "약" in gold:  # 약 3.1배 may be given more exactly: 3.13배
         asserted = [_as_rounded(quantity, required) for quantity in asserted]
     if same_quantities(required, asserted):
         return 1.0
     if gives_value_and_more(plain(output), reference):
         return 1.0
     distinct_asserted = distinct(asserted[:MAX_VALUES])
+    # The two counts may differ: both 5건 and 5명 agree with a required 5.
     given = sum(is_among(quantity, required) for quantity in distinct_asserted)
     found = sum(is_among(quantity, distinct_asserted) for quantity in required)
     shared = min(given, found)
@@ -230,7 +233,10 @@ def _beside(required: Sequence[Quantity], of_output: Sequence[Quantity]) -> list
 
 
 def _differences(of_gold: Sequence[Quantity]) -> list[Quantity]:
-    """Return the difference of two gold quantities, which an answer may add, or an empty list."""
+    """Return the difference of two gold quantities, which an answer may add. If it is one of them, return an empty list.
+
+    The difference of 10명 and 5명 is 5, and the required 5명 would be left out with it.
+    """
     if len(of_gold) != 2:
         return []
     difference = Quantity(abs(Decimal(of_gold[0].value) - Decimal(of_gold[1].value)), "")
@@ -250,8 +256,8 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
     text = without_compared_brackets(_AFTERTHOUGHT.sub(r"\1", plain(output)))
     asks_year = ASKS_YEAR.search(question) and (not required or any(quantity.unit == "년" for quantity in required))
     named_years = set(_NAMED_YEAR.findall(text)) if asks_year else set()
-    is_of_place = "번째" in text and "번째" not in question  # "두 번째로 많은 해는 2017년" is not the asked one
-    if len(named_years) == 1 and not is_of_place:
+    is_of_other_rank = "번째" in text and "번째" not in question  # 두 번째로 많은 해는 2017년
+    if len(named_years) == 1 and not is_of_other_rank:
         return [Quantity(int(named_years.pop()), "년")]
     if (total := _total_of_parts(text)) and is_among(total, required):
         return [total]
@@ -267,10 +273,11 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
     if multiplier := _ASKED_MULTIPLIER.search(question):
         found = [_multiplied(quantity, multiplier[1], required) for quantity in found]
     found = [_in_percent(quantity, required) for quantity in found]
-    if any(quantity.unit in ("%p", RATIO) for quantity in found):  # of the percentages beside it
+    # A difference in %p or a ratio is computed from the percentages beside it: 60%, 40%, 차이는 20%p
+    if any(quantity.unit in ("%p", RATIO) for quantity in found):
         found = [quantity for quantity in found if quantity.unit != "%"]
     exact = [quantity for quantity in found[:MAX_VALUES] if is_among(quantity, required)]
-    if exact and "(" in text and not _EITHER.search(text):
+    if exact and "(" in text and not _CHOICE_OR_RANGE.search(text):
         repeated = _rounded_beside(text, exact)
         found = [quantity for quantity in found if quantity not in repeated]
     return _without_repeated(found, in_question, required)
@@ -364,14 +371,14 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     first = sentences[0]
     last = sentences[-1]
     bare = [sentence for sentence in sentences if is_bare(sentence)]
-    has_several_lines = "\n" in first  # then it is the first row of a list
-    if bare == [first] and not has_several_lines:
+    ends_with_line = "\n" in first  # and not with a full stop: it is the first row of a list
+    if bare == [first] and not ends_with_line:
         return bare
-    is_row_first = (
+    is_answer_first = (
         len(sentences) == 2 and not BECAUSE.search(last) and _overlap(first, question) > _overlap(last, question)
     )
     values = [mention for mention in scan(without_working(first, question)) if mention.quantity.unit != "년"]
-    if is_row_first and len(values) == 1:
+    if is_answer_first and len(values) == 1:
         return [first]
     if len(sentences) > 1 and not (_PREDICATE.search(last) and _IS_SENTENCE.match(last)):
         return []
@@ -479,9 +486,9 @@ def _rounded_beside(text: str, exact: Sequence[Quantity]) -> list[Quantity]:
 
 
 def _as_rounded(quantity: Quantity, required: Sequence[Quantity]) -> Quantity:
-    """Return the required quantity that another one is a more exact form of, or the other one.
+    """Return the required quantity that `quantity` gives more exactly, or `quantity` itself if there is none.
 
-    For required 3.1배, 3.13배 → 3.1배 and 3.2배 → 3.2배
+    With 3.1배 required, 3.13배 → 3.1배, and 3.2배 → 3.2배.
     """
     less_exact = [
         other for other in required if other.unit == quantity.unit and digits(quantity.value) > digits(other.value)
@@ -490,7 +497,10 @@ def _as_rounded(quantity: Quantity, required: Sequence[Quantity]) -> Quantity:
 
 
 def _required(of_gold: list[Quantity], in_question: Sequence[Quantity]) -> list[Quantity]:
-    """Return the gold quantities that must be asserted: those not in the question, or the first if all are."""
+    """Return the gold quantities that must be asserted: those not in the question, or the first if all are.
+
+    They are compared with ==, because the 1 of 1등 in a question agrees with 1반, but does not repeat it.
+    """
     return [quantity for quantity in of_gold if quantity not in in_question] or of_gold[:1]
 
 

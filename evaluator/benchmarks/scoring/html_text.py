@@ -101,7 +101,7 @@ def _balanced(text: str) -> str | None:
     """
     if "&" in text:
         text = _PUNCTUATION_ENTITY.sub(" ", text)
-    if _SEPARATOR in text:
+    if _SEPARATOR in text:  # it would be read as two texts
         return None
     if text.count("<") == text.count(">"):
         return text
@@ -127,11 +127,13 @@ def _normalize_balanced(texts: list[str]) -> list[str | None]:
 
     All texts are one array of UTF-16 code units. The n-th `<` and the n-th `>` are taken for one tag.
     """
+    if not texts:
+        return []
     codes = np.frombuffer(_SEPARATOR.join(texts).encode("utf-16-le", "surrogatepass"), np.uint16)
     actions = _character_actions()[codes]
     opening = np.flatnonzero(codes == ord("<"))
     closing = np.flatnonzero(codes == ord(">"))
-    # A `>` before its `<`, or a `<` between another one and its `>`.
+    # A `>` before its `<`, or a `<` between another one and its `>`. The slice is for a batch without any tag.
     crossed = (opening > closing) | np.append(closing[:-1] > opening[1:], False)[: len(opening)]
     unknown = ~crossed & ~_is_framing(codes, opening, closing)
     for place in np.flatnonzero(unknown):
@@ -145,8 +147,6 @@ def _normalize_balanced(texts: list[str]) -> list[str | None]:
     is_outside_tags = np.cumsum(depth_changes, dtype=np.int8) == 0
     kept = (actions != _DROP) & is_outside_tags
     clean = codes[kept].tobytes().decode("utf-16-le", "surrogatepass").lower().split(_SEPARATOR)
-    if not texts:
-        return []
     return [None if number in unsure_texts else text for number, text in enumerate(clean)]
 
 

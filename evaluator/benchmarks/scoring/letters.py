@@ -248,7 +248,7 @@ _DENIED_IN_CLAUSE = re.compile(
     )
     | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
       (?: (?: \s (?: [a-z]+ly | an? | the ) ){{1,2}} \s               # B is clearly wrong, B is a wrong option
-        | [^A-D.\n,;]{{0,30}}? )                                      # up to any of these letters, in either case
+        | [^A-D.\n,;]{{0,30}}? )                # B is still wrong, but not B is considered wrong, which has a c and a d
       (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is not
         | inaccurate | contradict | ruled\ out | eliminated )         # B is ruled out
     | \s (?: can | could | may | should | must | has\ to | to | will )
@@ -344,7 +344,8 @@ _ASKS_FOR_WRONG = re.compile(
 )
 _ASKS_FOR_PLACE = re.compile(r"\b(?:second|third|fourth|last|next|runner)\b|번째", re.IGNORECASE)
 
-# Several letters that are joined: A, B와 D; A, C or D. A comma joins no letter after "and": among A, B and C, B is …
+# Several letters that are joined: A, B와 D; A, C or D. "and C" ends a list: in "among A, B and C, B is …",
+# the last B is not of it.
 _LISTED = (
     r"(?<![A-Za-z]) (?:(?:[Oo]ption|[Cc]hoice|보기|설명|선택지)\s)? [(\[*\"']* [A-D] (?![A-Za-z'’]) [)\]*\"']* (?:번)?"
 )
@@ -373,8 +374,9 @@ _MIN_HEADS = 3
 _REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
 _CHOICE_IN_QUESTION = re.compile(r"(?:^|\s)\(?([A-D])[.):]\s")  # (A) Japan, A. Japan
 _CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")  # A. Japan
-# Answers to questions with several right choices.
+# In an answer, or its last sentence: it may say which choice is not right, so no letter is read from it.
 _DENIES = re.compile(r"\bnot\b|n't\b|아니")
+# A line of an answer to a question with several right choices.
 _ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")  # **A**, B
 
 
@@ -466,19 +468,19 @@ class _Output:
         self.text = text
         self.asks_for_wrong = bool(_ASKS_FOR_WRONG.search(question))
         self._asks_for_place = bool(_ASKS_FOR_PLACE.search(question))
-        self._called_wrong: dict[int, bool] = {}  # by the end of a letter
-        # Starts of letters.
+        self._denied_after: dict[int, bool] = {}  # by the end of a letter, whether what follows denies it
+        # Starts of letters that what precedes them names as wrong, or denies.
         self._named_wrong = _ends(_NAMED_WRONG, text)
-        self._denied = _ends(_DENIED_BEFORE, text)
+        self._denied_before = _ends(_DENIED_BEFORE, text)
         if not self.asks_for_wrong:
-            self._denied |= self._named_wrong
+            self._denied_before |= self._named_wrong
         if not self._asks_for_place:
-            self._denied |= _ends(_NAMED_SECOND, text)
+            self._denied_before |= _ends(_NAMED_SECOND, text)
         self._list_at = {letter.start: joined for joined in self._lists() for letter in joined.letters}
         of_list = _ends(_OF_LIST, text)
         for start, joined in self._list_at.items():
             if _is_of_candidates(text, joined, of_list):
-                self._denied.add(start)
+                self._denied_before.add(start)  # the choice among them comes later
 
     def denies(self, letter: Letter) -> bool:
         """Return whether the output denies a letter, or only compares with it: not B, B가 아니라, taller than B.
@@ -488,7 +490,10 @@ class _Output:
         return self._denies_before(letter) or self._denies_after(letter)
 
     def says_wrong(self, letter: Letter) -> bool:
-        """Return whether the output says of a letter that it is wrong, and not that it is not the answer."""
+        """Return whether what follows a letter denies it (B는 틀립니다), and what precedes it does not (not B).
+
+        To a question for the wrong choice, the first names the answer.
+        """
         return self._denies_after(letter) and not self._denies_before(letter)
 
     def names_wrong(self, letter: Letter) -> bool:
@@ -496,19 +501,19 @@ class _Output:
         return bool(self._named_wrong & {letter.start, self._group_of(letter)[0].start})
 
     def _denies_before(self, letter: Letter) -> bool:
-        return bool(self._denied & {letter.start, self._group_of(letter)[0].start})
+        return bool(self._denied_before & {letter.start, self._group_of(letter)[0].start})
 
     def _denies_after(self, letter: Letter) -> bool:
-        return self._is_called_wrong(letter.end) or self._is_called_wrong(self._group_of(letter)[-1].end)
+        return self._is_denied_after(letter.end) or self._is_denied_after(self._group_of(letter)[-1].end)
 
-    def _is_called_wrong(self, end: int) -> bool:
+    def _is_denied_after(self, end: int) -> bool:
         """Return whether what follows a letter, which ends at `end`, denies it."""
-        if end not in self._called_wrong:
+        if end not in self._denied_after:
             patterns = [_DENIED_AFTER, _DENIED_IN_CLAUSE]
             if not self._asks_for_place:
                 patterns.append(_SECOND_AFTER)
-            self._called_wrong[end] = any(pattern.match(self.text, end) for pattern in patterns)
-        return self._called_wrong[end]
+            self._denied_after[end] = any(pattern.match(self.text, end) for pattern in patterns)
+        return self._denied_after[end]
 
     def _group_of(self, letter: Letter) -> Sequence[Letter]:
         """Return the letters of which the same is said as of a letter."""
@@ -517,7 +522,7 @@ class _Output:
 
     def _lists(self) -> Iterator[_List]:
         """Yield the lists of letters in the text."""
-        names_left = {letter.name for letter in _choices(self.text) if not self._is_called_wrong(letter.end)}
+        names_left = {letter.name for letter in _choices(self.text) if not self._is_denied_after(letter.end)}
         for match in _LIST.finditer(self.text):
             capitals = [
                 Letter(c[0], c.start(), c.end()) for c in _ALONE.finditer(self.text, *match.span()) if c[0].isupper()
@@ -525,10 +530,10 @@ class _Output:
             if len(capitals) < 2:
                 continue
             last = capitals[-1]
-            beside = self.text[capitals[0].end : last.start].replace("번", "")
+            between = self.text[capitals[0].end : last.start].replace("번", "")
             has_one_predicate = (
                 len(capitals) > 2
-                or bool(re.search(r"[a-z가-힣&]", beside))
+                or bool(re.search(r"[a-z가-힣&]", between))  # joined by a word: A와 B, A and B, but not A, B
                 or bool(_ALL_OF_THEM.match(self.text, last.end))
                 or not names_left <= {letter.name for letter in capitals}  # another letter may be the answer
             )
@@ -622,7 +627,7 @@ def _letters_by_place(output: _Output, letters: Sequence[Letter]) -> Iterator[li
     if output.asks_for_wrong:
         yield [letter for letter in letters if output.names_wrong(letter)]  # 틀린 것은 B
     else:
-        yield []
+        yield []  # so that the first _CLEAR_PLACES are always the same ones
     yield [letter for marker in _MARKER.finditer(text) for letter in _after(output, marker.end(), letters)]  # 정답: B
     yield [letter for conclusion in _CONCLUSION.finditer(text) for letter in _after(output, conclusion.end(), letters)]
     yield _below_choices(output)
@@ -634,8 +639,7 @@ def _letters_by_place(output: _Output, letters: Sequence[Letter]) -> Iterator[li
     if values_end is not None:
         yield [letter for letter in letters if letter.start >= values_end]  # A: 20, B: 50. The largest is B
     yield _matched(output, _FIRST)  # B. …
-    capitals = set(letters)
-    yield [letter for letter in _matched(output, _EMPHASIZED) if letter in capitals]  # … (B) …
+    yield _matched(output, _EMPHASIZED)  # … (B) …
     yield list(letters)
 
 

@@ -78,7 +78,7 @@ def names_in(name: str, output: str) -> bool:
 def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     """Return the name and the value of a gold answer to a question that asks for both: 인천 24.5% → ("인천", "24.5%").
 
-    The name is "" if there is none. The words before the value are no name if
+    The name is "" if there is none. The words before the value are not a name if
     - they have a number that counts something: 3개 지역 24.5%; but a number may be part of a name: 20~29세 369천 명,
     - the question has them already, so that it asks for the value only; but it may ask to choose between two,
     - they are more than MAX_NAME_WORDS, or a sentence begins with them: 인천은 24.5%입니다.
@@ -93,9 +93,9 @@ def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     are_labels = all(
         mention.quantity.unit in _NAME_UNITS or RANGE_AFTER.match(text, mention.end) for mention in in_name
     )
-    is_chosen = name not in question or bool(_ASKS_TO_CHOOSE.search(question))
+    is_asked_for = name not in question or bool(_ASKS_TO_CHOOSE.search(question))
     is_short = 0 < len(name.split()) <= MAX_NAME_WORDS
-    is_name = are_labels and is_short and is_chosen and not _IS_PHRASE.search(name)
+    is_name = are_labels and is_asked_for and is_short and not _IS_PHRASE.search(name)
     return (name, text[last.start :]) if is_name else ("", gold)
 
 

@@ -10,7 +10,8 @@ from decimal import Decimal
 
 from evaluator.benchmarks.scoring.units import BOUND
 
-# With re.IGNORECASE, i and s match these letters too, which `lower` does not turn into i and s. All rules read them so.
+# With re.IGNORECASE, i and s in patterns match these letters too, but `lower` does not turn them into i and s, so looking up
+# the matched word would fail ("mıllion"). All rules therefore read texts in which they are replaced.
 ASCII_FORMS = str.maketrans("ıİſ", "iIs")
 DIGITS = {"일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8, "구": 9}
 TENS = {"십": 10, "백": 100, "천": 1000}
@@ -51,7 +52,7 @@ _LAST_UNIT = r"""
     (?: 명 | 인 | 건 | 곳 | 개 | 회 | 번 | 대 | 점 | 위 | 세 | 호 )
     (?: 입니다 | 이다 | 임 | 이며 | \s*$ | [.,)] )                            # 삼 명입니다
 """
-_HANGUL = re.compile(
+_HANGUL_NUMBER = re.compile(
     rf"""
     (?<![가-힣\d])
     (?:
@@ -61,7 +62,7 @@ _HANGUL = re.compile(
       | (?=[{_NUMERAL}]{{2}}|[{_NUMERAL}]\s[{_NUMERAL}])            # 이만 칠천 명: two letters or more,
         (?=[십백천만억조\s]{{0,6}}[{_DIGIT}])              # one of which is a digit,
         [{_NUMERAL}]+ (?:\s[{_NUMERAL}]+){{0,4}}
-        (?=\s?(?:{_UNIT})(?!이라|상|하))                 # before a unit that is not 이상, 이하
+        (?=\s?(?:{_UNIT})(?!이라|상|하))                 # before a unit, but not 인상, 인하, 대상
     )
     """,
     re.VERBOSE,
@@ -72,6 +73,7 @@ _COUNTED = re.compile(
     (?<![가-힣\d]) (?<!\d\s)                           # but not 108 세대
     (?!세대|세종|한편|한해|이?만[한두세]|백두대간)     # nor 세종, 한편, 쉴 만한 곳, 만두 개수
     ((?:[{_DIGIT}]?[만천백]\s?){{0,4}}) ({_COUNT_WORDS})  # 두 곳, 삼백열두 명: group 1 is 삼백
+    # 한층 (even more), 한시 and 한주 are words too
     \s?({COUNTERS} | (?<!한)(?!시도|회의|주의|분기|점점) (?:{_BOUNDED_COUNTERS}) {BOUND})
     (?![가-힣]*째\s?줄)                                # nor 두 번째 줄
     """,
@@ -131,7 +133,7 @@ def in_digits(text: str) -> str:
     text = _SHORT_YEAR.sub(lambda match: f"{'20' if int(match[1]) < _PIVOT_OF_SHORT_YEARS else '19'}{match[1]}년", text)
     text = _COUNTED.sub(_counted, text)
     text = _AND_A_HALF.sub(r".5\1", text)
-    text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
+    text = _HANGUL_NUMBER.sub(lambda match: str(_hangul_value(match[0])), text)
     text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
     text = _YEARS_AND_MONTHS.sub(lambda match: f"{12 * int(match[1]) + int(match[2])}개월", text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)

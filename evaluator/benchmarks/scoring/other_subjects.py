@@ -1,7 +1,7 @@
 """Decide whether an answer is about another subject, place, label or base than its question: 대구는 20,646천 원 for 부산.
 
 `contradictions` calls these rules. An answer that names no subject contradicts nothing. Each rule compares the words of the
-answer with those of the question and the gold answer, of which `known` is both. To "부산의 소득은 얼마인가요?" with gold
+answer with those of the question and the gold answer; `known` is the two joined. To "부산의 소득은 얼마인가요?" with gold
 20,646천 원, "대구는 20,646천 원입니다" names another place, and "20,646천 원입니다" names none.
 """
 
@@ -16,8 +16,10 @@ from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 
-MAX_SHORT_NAME = 3  # letters of names that are variants of one if they begin with the same letter: 남성, 남자
-_STEM = 2  # letters that other forms of a short name begin with, and that two names share: 서울 of 서울시
+MAX_SHORT_NAME = 3  # letters; two names of at most as many are the same if they begin with the same letter: 남성, 남자
+# Letters of a short name without its ending (서울 of 서울시), and that the end of a name and the start of another must share
+# (민간기업, 기업체).
+_STEM = 2
 _MAX_BETWEEN = 3  # characters between two letters of a name that has other letters in it
 # Asks for a name and its value.
 _ASKS_NAME_AND_VALUE = re.compile(
@@ -109,7 +111,8 @@ _NAME_ENDING = re.compile(r"(?:이며|이고|으로|(?<=[가-힣]{2})(?:로|은|
 def names_subject(question: str, gold: str, output: str) -> bool:
     """Return whether an output names what gold names before its value, or the question does not ask for a name.
 
-    For gold "인천이며 24.5%", the name is 인천.
+    For gold "인천이며 24.5%", the name is 인천. `named_values.gives_name` is stricter, because it requires the name beside the
+    value, but it is for names before the last value only. This one also reads 폐암 of "폐암 36.3명(인구 10만 명당)".
     """
     if not _ASKS_NAME_AND_VALUE.search(question):
         return True
@@ -133,7 +136,7 @@ def is_of_other_rank(question: str, gold: str, output: str) -> bool:
         return False
     if asks_first and all(map(_RUNNER_UP.match, with_value)):
         return True
-    if _FOLLOWS.search(output):  # 서울에 이어 부산이 2,941명
+    if _FOLLOWS.search(output):  # it may name two places: 가장 많은 서울에 이어 부산이 2,941명
         return False
     clauses = _CLAUSE_BREAK.split("\n".join(with_value))
     own_clauses = [clause for clause in clauses if has_any(clause, wanted)]
@@ -165,7 +168,7 @@ def has_other_prefix(question: str, output: str) -> bool:
 
 
 def _is_denied_by_prefix(text: str, other: str) -> bool:
-    """Return whether `other` has a word of a text only with a prefix that denies it, and the text has it only without one."""
+    """Return whether a text has a word only as it is (만족), and `other` only with a prefix that denies it (불만족)."""
     for prefix, stem in _DENYING_PREFIX.findall(other):
         word = re.compile(rf"(?<![가-힣]){stem}")
         if word.search(text) and prefix + stem not in text and not word.search(other):

@@ -5,7 +5,7 @@ that a model has transcribed. A row `{"type": "table", "cell": "350", "left": "2
 or HTML, with a cell 350 to the right of a cell 2018년.
 
 source: https://github.com/allenai/olmocr, `olmocr/bench` of 2026-03-25. Comparisons are made with the same
-floating-point numbers. Where that code ends the run, this one goes on: tables whose spans overlap are checked, and HTML
+floating-point numbers. Where that code fails, this one goes on: tables whose spans overlap are checked, and HTML
 that cannot be parsed has no tables. What exceeds the limits below is not checked, so that no output takes longer than a
 few seconds.
 """
@@ -77,7 +77,7 @@ def checked_row(row: Mapping[str, Any]) -> dict[str, Any]:
         field_type = FIELDS[kind].get(name)
         if field_type is None:
             raise ValueError(f"unknown field {name!r}")
-        is_left_out = value is None and name != "max_diffs"
+        is_left_out = value is None and name != "max_diffs"  # olmOCR-bench refuses null there
         is_bool_for_int = field_type is int and isinstance(value, bool)
         if not is_left_out and (not isinstance(value, field_type) or is_bool_for_int):
             raise ValueError(f"{name!r} must be {field_type.__name__}, not {value!r}")
@@ -350,6 +350,7 @@ def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
     bare_lines = (line.replace("|", "").strip() for line in lines)
     separator = next((number for number, bare in enumerate(bare_lines) if bare and not bare.strip("- :")), None)
     for number, line in enumerate(lines):
+        # Both conditions are needed: only the first one leaves out a separator that ends in a tab.
         if number == separator or (line.strip() and not line.strip("- :|")):
             continue
         cells = [cell.strip() for cell in line.split("|")]

@@ -65,7 +65,7 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
     """
     wanted = set(quantities(gold).collapsed)
     stated = set(quantities(output).collapsed)
-    if stated - wanted:
+    if stated - wanted:  # else there is nothing to ignore, and the question need not be read
         stated -= set(quantities(question).collapsed) - wanted
     shared = len(wanted & stated)
     return 2 * shared / (len(wanted) + len(stated)) if shared else 0.0
