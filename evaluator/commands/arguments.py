@@ -44,6 +44,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_doctor(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `doctor`, which unlike those of `add_commands` accepts `--store` before its name (app.py)."""
     doctor = commands.add_parser("doctor", help="check everything that a board needs, and say how to repair it")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
     doctor.add_argument(
@@ -150,7 +151,7 @@ def _add_errata(errata: argparse.ArgumentParser) -> None:
     change.add_argument("--withdraw", action="store_true", help="the item no longer counts")
     add.add_argument(
         "--reason",
-        default="",
+        default="",  # `errata` refuses a missing reason as it does a blank one
         metavar="TEXT",
         help="the reason, which is public; refused if it quotes the item. Required",
     )
@@ -336,7 +337,7 @@ def _add_estimate(estimate: argparse.ArgumentParser) -> None:
         "benchmarks",
         nargs="*",
         metavar="BENCHMARK",
-        type=_benchmark,
+        type=_benchmark,  # not `choices`: in Python 3.11, argparse refuses an empty list of them
         help="one or several benchmarks (default: all that accept the model)",
     )
     add_model_options(estimate)

@@ -71,7 +71,7 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
     source = replace(source, corrections=corrections)  # the set with the corrections so far
     if args.step == "add":
         before = Rescoring(benchmark, source, items, store, private, settings)
-        # Results without stored answers cannot be scored again and lose their rank. If that would be all, --unranked is needed.
+        # Results without stored answers cannot be scored again and lose their rank. If no result can, --unranked is needed.
         if not args.unranked:
             before.check_answers()
         # An earlier command may have been interrupted. It is finished first, because scores and ranks that it changes belong to

@@ -23,15 +23,16 @@ def main(args: argparse.Namespace) -> int:
     """Print an estimate for each benchmark, corrected by the newest results that were measured by this board."""
     settings = load_settings(BENCHMARKS)
     device = _device(args.device)
-    facts = facts_of_model(args.model, args.revision, settings, trust_code=True)
+    facts = facts_of_model(args.model, args.revision, settings, trust_code=True)  # nothing of the model is run here
     if facts.params is None or facts.weight_bytes is None:
         raise DataError(f"{args.model}: its size cannot be read from its files")
     precision = args.precision or facts.precision
     weight_bytes = facts.weight_bytes
-    if precision in BYTES_PER_PARAM:  # weights are converted when they are loaded; of a quantised model the files count
+    # Loading converts weights to this precision. Quantised weights, which are not in the table, stay as in the files.
+    if precision in BYTES_PER_PARAM:
         weight_bytes = facts.params * BYTES_PER_PARAM[precision]
     price = args.price if args.price is not None else settings.price_per_hour
-    reasons = (args.thinking or facts.thinking) not in (None, "off")
+    is_reasoning = (args.thinking or facts.thinking) not in (None, "off")
     benchmarks = _benchmarks(facts, list(dict.fromkeys(args.benchmarks)))
     store = open_store(settings.store, settings)
     snapshot = store.snapshot()
@@ -40,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
     for name in benchmarks:
         newest = [row for row in newest_first if row.benchmark == name][:MAX_PAST_RUNS]
         past = [EvalResult.from_json(store.read(row.path, snapshot.head)) for row in newest]
-        estimated = estimate(facts.params, weight_bytes, name, device, reasons=reasons, past=past)
+        estimated = estimate(facts.params, weight_bytes, name, device, reasons=is_reasoning, past=past)
         accuracy = f"9 of 10 within {estimated.error:.1f}×" if estimated.error else "too few to compare with"
         cost = "" if price is None else f", ${price * estimated.seconds / 3600:.2f}"
         print(

@@ -1,7 +1,8 @@
 """`python -m evaluator ko-fresh`: draw a set, reveal a quarter, verify a revealed one, describe its items.
 
 `collect` and `reveal` are for the operator, and read the installation's stores. `draw`, `verify` and `statistics` are for
-anyone, and read only files, or with `--board` what a board publishes; `verify QUARTER` also reads the public store. docs/ko-fresh.md explains the procedure.
+anyone, and read only files, or with `--board` what a board publishes; `verify QUARTER` also reads the public store.
+docs/ko-fresh.md explains the procedure.
 """
 
 import argparse
@@ -38,7 +39,10 @@ T = TypeVar("T")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Return exit code 1 if a revealed set differs from its commitment. Raises DataError, SettingsError, StoreError."""
+    """Run a step. Return exit code 1 if a revealed set differs from what was published, 2 if a reveal is declined.
+
+    Raises DataError, SettingsError or StoreError if the step cannot be done.
+    """
     steps = {"draw": _draw, "collect": _collect, "reveal": _reveal, "verify": _verify, "statistics": _statistics}
     return steps[args.step](args)
 
@@ -47,7 +51,8 @@ def _draw(args: argparse.Namespace) -> int:
     """Draw a set and print its hash."""
     check_new_folder(args.out)
     with shown_progress() as show:
-        print(f"{args.out}: {draw_set(args.seed, args.out, args.n, partial(show, 'draw'))}")
+        set_hash = draw_set(args.seed, args.out, args.n, partial(show, "draw"))
+        print(f"{args.out}: {set_hash}")
     return 0
 
 

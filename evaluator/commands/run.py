@@ -147,7 +147,7 @@ def _api(args: argparse.Namespace) -> ApiOptions:
 
 
 def _write(evaluation: Evaluation, out: Path) -> None:
-    """Write the record and the details, delete the job folder, and print the scores in one line."""
+    """Write the record and the details, delete the job folder, and print the scores and the path of the record."""
     (out / RESULT).write_bytes(evaluation.result.to_bytes())
     _write_details(evaluation.details, out)
     shutil.rmtree(out / JOB)

@@ -20,6 +20,7 @@ from evaluator.benchmarks.scoring.quantity_sets import is_among
 from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, Reference, years_in
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 from evaluator.benchmarks.scoring.superlatives import PLACE_WORDS, is_about_another_place, superlative
+from evaluator.benchmarks.scoring.units import are_interchangeable
 
 _MARKED = re.compile(  # "정답: 347건입니다.": group 1 is the rest of the line
     r"""
@@ -81,8 +82,16 @@ _CONCESSION = re.compile(
 )
 
 # Around a name in a sentence: "따라서 **아파트**(350호)로 나타났습니다."
-_ENDING = re.compile(
-    r"(?:입니다|이다|임|이에요|예요|이?랍니다|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다|(?:소개되어|적혀|나와|표시되어|기재되어|나타나)있습니다)?)$"
+_ENDING = re.compile(  # of a folded sentence, which has no spaces: 아파트[로나타났습니다]
+    r"""
+    (?: 입니다 | 이다 | 임 | 이에요 | 예요 | 이?랍니다 | 이었습니다 | 였습니다 | 요
+      | (?:으로|로)
+        (?: 보입니다 | 보인다 | 나타났습니다 | 나타납니다 | 판단됩니다 | 확인됩니다 | 추정됩니다
+          | (?: 소개되어 | 적혀 | 나와 | 표시되어 | 기재되어 | 나타나 )있습니다
+        )?
+    )$
+    """,
+    re.VERBOSE,
 )
 _IS_IN = re.compile(r"에\s?(?:포함|속|해당|위치)\S*(?:\s있\S*)?[\s.!]*$")
 _DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도읍면])$")  # of 해남군, which may be called 해남
@@ -98,7 +107,8 @@ _DENIES = re.compile(
     r"\b(?:not|never|neither|nor|no(?! doubt|\.)|except|exclud\w*|without|other than|rather than|instead of)\b|n't\b",
     re.IGNORECASE,
 )
-# What follows a name: its value, or a remark in brackets. Its white space is tried from the start only, as in _STATED_ERROR.
+# What follows a name: its value, or a remark in brackets. (?<!\s)\s*+ begins at the start of white space only, here and in
+# _STATED_ERROR, because \s* would begin at each of its characters and take quadratic time on a long run.
 _REMARK = re.compile(r"(?<!\s)\s*+(?:[(\[]|[,:/–-]\s*(?:약\s*)?\d)")
 # A value beside a name, in verbose patterns: 3억 원, 52㎍/㎥, 13,653천 명.
 _VALUE = r"(?: (?:약\s)? \d[\d,.]* \s?(?:[가-힣%A-Za-z/㎍㎥㎢㎡]{1,6}\s?){0,2}? )"
@@ -111,7 +121,7 @@ _OF_THIS = re.compile(r"^(?:이|그|해당|본)\s[가-힣]+의\s")  # [이 회�
 _MORE = re.compile(r"(?:더|보다)\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은, 2020년보다 높은: group 1 is 높
 _THAN_FIRST = re.compile(r"^\S+?(?:\([^()]*\))?보다\s")  # [2020년(27만 명)보다 ]2019년이 더 많습니다
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
-MAX_CLAUSES = 10  # of an answer that is searched for the one that gives the name
+MAX_CLAUSES = 10  # an answer with more clauses is not searched for the one that gives the name
 _CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
 
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")  # of a gold answer: 347건 (±12건)
@@ -139,7 +149,7 @@ class Part(NamedTuple):
 
 
 def final_text(output: str) -> str:
-    """Return what follows the last `정답:` of an output, or the whole output."""
+    """Return what follows the last `정답:` of the stated answer of an output, or all of the stated answer."""
     stated = stated_answer(output)
     final = _final_part(stated)
     # A point at the start is kept, because it may be that of .5%.
@@ -162,7 +172,11 @@ def hesitates(output: str) -> bool:
 
 
 def abstains(question: str, output: str) -> bool:
-    """Return whether an output says that the question cannot be answered, and gives no quantity but those of the question."""
+    """Return whether an output says that the question cannot be answered, and gives no value instead.
+
+    It may give values of the question, anything in 년, and values of other years: "2018년은 347건이고, 2020년은 알 수 없습니다" to
+    "2020년 건수는?".
+    """
     in_question = quantities(question)
     clauses = _clauses_of_asked_year(in_question, final_text(output))
     given = [quantity for clause in clauses for quantity in quantities(clause)]
@@ -174,7 +188,8 @@ def abstains(question: str, output: str) -> bool:
 def _clauses_of_asked_year(in_question: Sequence[Quantity], text: str) -> Iterator[str]:
     """Yield the clauses of a text that are not about another year than the question's."""
     asked_years = years_in(in_question)
-    for clause in re.split(r"(?<=[.!?])\s|,\s|[\n;()]", _YEAR_BEFORE_BRACKET.sub(r"\1 \2", text)):
+    text = _YEAR_BEFORE_BRACKET.sub(r"\1 \2", text)  # brackets end a clause, but the value in them is of that year
+    for clause in re.split(r"(?<=[.!?])\s|,\s|[\n;()]", text):
         if years_in(quantities(clause)) <= asked_years or not asked_years:
             yield clause
 
@@ -188,7 +203,7 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호).
 
     It is read in bold (`_is_in_bold`), in a sentence in English, in the clause with the question's superlative
-    (`_concludes`), and at the end of the last line (`_ends_with_name`). A list of names or alternatives gives none.
+    (`_is_in_answering_clause`), and at the end of the last line (`_ends_with_name`). A list of names or alternatives gives none.
     """
     final = final_text(output)
     question = plain(question)
@@ -207,10 +222,11 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and _LIST_MARK.match(lines[-1]):
         return False  # a list of names
-    if _concludes(question, gold, text):
+    if _is_in_answering_clause(question, gold, text):
         return True
     last_line = _LIST_MARK.sub("", lines[-1]).strip(_WRAPPERS) if lines else ""
-    return _ends_with_name(question, gold, last_line.rpartition("→")[2].strip())
+    conclusion = last_line.rpartition("→")[2].strip()  # 아파트 350호, 빌라 200호 → 아파트
+    return _ends_with_name(question, gold, conclusion)
 
 
 def _is_in_bold(question: str, gold: str, stated: str) -> bool:
@@ -246,12 +262,13 @@ def _ends_with_name(question: str, gold: str, line: str) -> bool:
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if most_or_least:  # 아파트가 가장 많습니다
         return most_or_least[1] in question
-    has_more = _has_more(gold).match(_THAN_FIRST.sub("", sentence))
+    has_more = _more_pattern(gold).match(_THAN_FIRST.sub("", sentence))
     if has_more and (asked := _MORE.search(question)):  # 아파트가 더 많습니다
         return has_more[1] == asked[1]
     if _does_what_is_asked(question, gold, sentence):
         return True
-    sentence = _OF_THIS.sub("", _VALUE_FIRST.sub("", _VALUE_LAST.sub("", _IS_IN.sub("", sentence))))
+    for around_name in (_IS_IN, _VALUE_LAST, _VALUE_FIRST, _OF_THIS):
+        sentence = around_name.sub("", sentence)
     given = _given_name(question, gold, sentence)
     return _is_same_name(question, gold, given) or _is_predicate(question, gold, sentence, given)
 
@@ -270,17 +287,17 @@ def _given_name(question: str, gold: str, sentence: str) -> str:
     question asks for a 강좌.
     """
     words = _REMARK.split(sentence)[0].split()
-    while len(words) > 1 and _is_in_question(words[-1], question) and not _begins_with_end_of(gold, words[-1]):
+    while len(words) > 1 and _is_in_question(words[-1], question) and not _belongs_to_name(gold, words[-1]):
         words.pop()
     return _ENDING.sub("", folded("".join(words)))
 
 
-def _begins_with_end_of(gold: str, word: str) -> bool:
-    """Return whether a word is part of a name, or its last one with an ending: B사입니다 for B사."""
+def _belongs_to_name(gold: str, word: str) -> bool:
+    """Return whether a word is part of a name, or begins with the last word of the name: B사입니다 for B사."""
     return word in gold or (bool(gold.split()) and word.startswith(gold.split()[-1]))
 
 
-def _has_more(name: str) -> re.Pattern[str]:
+def _more_pattern(name: str) -> re.Pattern[str]:
     """Return the pattern of a sentence that says that a name has more: 아파트가 더 많습니다. Group 1 is as in _MORE."""
     return re.compile(
         rf"""
@@ -332,6 +349,7 @@ def _is_predicate(question: str, gold: str, sentence: str, given: str) -> bool:
     if subject == given or not subject.endswith(("은", "는")):
         return False
     start = sentence.rfind(gold.split()[0])
+    # The name may be written otherwise than gold, as NETFLIX for Netflix. It is then taken to be the last word.
     words_before = sentence[:start].split() if start >= 0 else sentence.split()[:-1]
     return all(_is_in_question(word, question) for word in words_before)
 
@@ -341,7 +359,7 @@ def _is_in_question(word: str, question: str) -> bool:
     return word[:2] in question
 
 
-def _concludes(question: str, gold: str, text: str) -> bool:
+def _is_in_answering_clause(question: str, gold: str, text: str) -> bool:
     """Return whether the clause of a text that answers a question gives a name.
 
     Of several clauses it is the one with the superlative that the question asks for. The name is its subject before that
@@ -353,10 +371,10 @@ def _concludes(question: str, gold: str, text: str) -> bool:
         return False
     exact = [clause for clause in clauses if superlative(clause) == asked]
     answering = exact or [clause for clause in clauses if superlative(clause) == (asked.place, "")]
-    return len(answering) == 1 and _gives_name(gold, answering[0])
+    return len(answering) == 1 and _is_subject_or_predicate(gold, answering[0])
 
 
-def _gives_name(gold: str, clause: str) -> bool:
+def _is_subject_or_predicate(gold: str, clause: str) -> bool:
     """Return whether a name is the subject before a superlative, or the predicate at the end of a clause."""
     name = rf"""
         (?<![가-힣A-Za-z\d]) (?<![과와및·]\s)                     # not in a longer name, nor the last one of several
@@ -383,7 +401,7 @@ def reading_of(gold: str) -> Reading | None:
 
 
 def matches_reading(question: str, reading: Reading, output: str) -> bool:
-    """Return whether all quantities that an output asserts are within the tolerance. There must be one or two."""
+    """Return whether an output asserts one value within the tolerance, or a range with both ends within it."""
     value, tolerance = reading
     # A range is written with ~, so that its dash is not read as a minus sign.
     text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _STATED_ERROR.sub("", without_remarks(final_text(output))))
@@ -399,7 +417,7 @@ def matches_reading(question: str, reading: Reading, output: str) -> bool:
     for quantity in asserted:
         given = quantity.in_unit(value.unit)
         is_near = abs(Decimal(given.value) - value.value) <= tolerance.value
-        if not is_near or not Quantity(value.value, given.unit).agrees(value):
+        if not is_near or not are_interchangeable(given.unit, value.unit):
             return False
     return True
 
@@ -430,7 +448,7 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
         text = _TWO_DIGITS.sub(rf"{gold[:2]}\1년", text)
     if _is_opposite_change(question, gold, text):
         return 0.0
-    if "달" in question and gold.endswith("개"):
+    if "달" in question and gold.endswith("개"):  # 3개월 for 3개, if months are counted
         text = text.replace("개월", "개")
     if _NONE.fullmatch(text) and quantities(gold)[0].value == 0:
         return 1.0

@@ -170,8 +170,7 @@ _PREAMBLE = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
-
-# What an output takes back.
+# Corrections.
 _CORRECTION = re.compile(
     r"""
     (?: (?<=[.!?。,…\n]) | (?<=[.!?。,…]\s) | (?<=—) | (?<=\)\s) )        # after a sentence, a dash or a bracket
@@ -200,7 +199,7 @@ _AFFIRMS = re.compile(
 )
 # Words of correction that take the answer back, whatever follows.
 _TAKES_BACK = re.compile(r"잘못|scratch|my mistake|oops", re.IGNORECASE)
-# After a correction: says that it is none, because it is about the answer or about what else could be given.
+# Follows a word of correction that corrects nothing: it comments on the answer, or says what else cannot be given.
 _COMMENTS = re.compile(
     r"""
     \W*(?:that|which)\W
@@ -212,7 +211,7 @@ _COMMENTS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# After a correction: a name as the whole sentence, that the answer is not known, or that it was wrong.
+# Follows a word of correction and replaces the answer without a value: a name, or that the answer is unknown or was wrong.
 _NEW_STATEMENT = re.compile(
     r"""
     (?<![가-힣]) [가-힣A-Za-z·]+ (?: 입니다 | 이다 | 예요 | 이에요 )              # 오피스텔입니다
@@ -319,8 +318,8 @@ def _without_tables(text: str) -> str:
 
 def _without_sources(text: str) -> str:
     """Return a text without footnotes, marks of citations and names of sources."""
-    numbered = _FOOTNOTE.sub(r"\2", text)  # if the only answer is in a line "[1] 서울", its number is still none
-    text = _kept(numbered, _FOOTNOTE.sub("", text))
+    without_marks = _FOOTNOTE.sub(r"\2", text)  # for a line "[1] 서울" that is the only answer: 서울
+    text = _kept(without_marks, _FOOTNOTE.sub("", text))
     text = _kept(text, _CITATION.sub(_without_citation, text))
     return _kept(text, _SOURCE.sub("", text))
 
@@ -360,7 +359,7 @@ def _without_html(text: str) -> str:
 def _without_explanations(text: str) -> str:
     """Return a text without the parts under a heading such as `설명:`, up to the next heading of an answer.
 
-    A part without one is kept if it computes the answer from what is before it.
+    A part that no such heading follows is kept if it computes the answer from what is before it.
     """
     parts, position = [], 0
     while explanation := _EXPLANATION.search(text, position):
@@ -412,8 +411,8 @@ def _replaces_answer(after: str, word: str) -> bool:
     """
     if _TAKES_BACK.search(word):
         return True
-    sentence = re.split(r"(?<=[.!?])\s|\n", after.strip(), maxsplit=1)
-    if _COMMENTS.match(after) and not any(map(_HAS_VALUE.search, sentence[1:])):
+    _, *rest = re.split(r"(?<=[.!?])\s|\n", after.strip(), maxsplit=1)  # what is behind the first sentence
+    if _COMMENTS.match(after) and not any(map(_HAS_VALUE.search, rest)):
         return False
     if _HAS_VALUE.search(after):
         return True

@@ -83,12 +83,12 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
         return same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
     passages = answering_passages(question, answer, response)
-    if not passages:
+    if not passages:  # a list of candidates, unless it is the answer itself: Food/Drinks
         return folded(answer) == folded(response)
     passages = [passage for passage in passages if not _is_of_another_country(question, answer, passage)]
-    is_about_one = answer_is_value(answer) and not ASKS_TO_COMPARE.search(question)
     passages = [passage for passage in passages if not is_of_other_rank(question, passage)]
-    if is_about_one:
+    is_about_one_subject = answer_is_value(answer) and not ASKS_TO_COMPARE.search(question)
+    if is_about_one_subject:
         passages = [passage for passage in passages if not is_of_other_subject(question, passage)]
         if not _ASKS_YEAR.search(question):
             passages = [passage for passage in passages if not is_of_other_year(question, passage)]
@@ -105,7 +105,7 @@ def _same_letters(answer: str, response: str, question: str) -> bool:
 
 
 def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
-    """Return whether a question names countries, and a passage only others."""
+    """Return whether a question names countries, and a passage only others. If the answer is a country, they may differ."""
     asks_for_country = bool(COUNTRY_NAME.search(one_form(answer)))
     return not asks_for_country and names_only_others(COUNTRY_NAME, one_form(question), passage)
 

@@ -24,8 +24,8 @@ class _Labelled(NamedTuple):
 def swapped_share(gold: str, output: str) -> float:
     """Return the share of the gold quantities, from 0 to 1, that an output gives to another subject or year.
 
-    It is 1 for "남자 8.2%, 여자 41.5%" if gold is "남자 41.5%, 여자 8.2%". Years are compared if gold has several. If none of
-    them is swapped, or there are none, subjects are.
+    It is 1 for "남자 8.2%, 여자 41.5%" if gold is "남자 41.5%, 여자 8.2%". If gold has several years, the values of each year
+    are compared. If it has not, or no year is swapped, the values of each subject are.
     """
     in_gold = _labelled_values(plain(gold))
     in_output = _labelled_values(plain(output))
@@ -33,7 +33,7 @@ def swapped_share(gold: str, output: str) -> float:
     if len(by_year) > 1 and (swapped := _swapped(by_year, _by_year(in_output))):
         return swapped
     by_subject = _by_subject(in_gold)
-    return _swapped(by_subject, _by_name(by_subject, in_output))
+    return _swapped(by_subject, _by_known_subject(by_subject, in_output))
 
 
 def _swapped(of_gold: Mapping[str, Quantity], given: Mapping[str, Quantity]) -> float:
@@ -73,7 +73,7 @@ def _by_year(values: Iterable[_Labelled]) -> dict[str, Quantity]:
     """Return the first value of each year, which is the last one of its label."""
     found: dict[str, Quantity] = {}
     for label, value in values:
-        if years := quantities(label):
+        if years := quantities(label):  # nothing but years, because a label ends at any other value
             found.setdefault(str(years[-1].value), value)
     return found
 
@@ -87,9 +87,9 @@ def _by_subject(values: Iterable[_Labelled]) -> dict[str, Quantity]:
     return found
 
 
-def _by_name(names: Iterable[str], values: Iterable[_Labelled]) -> dict[str, Quantity]:
-    """Return the first value of each of these subjects. A label that names several of them is of none."""
-    subjects = list(names)
+def _by_known_subject(known: Iterable[str], values: Iterable[_Labelled]) -> dict[str, Quantity]:
+    """Return the first value of each known subject, which may be anywhere in a label. A label with several is left out."""
+    subjects = list(known)
     found: dict[str, Quantity] = {}
     for label, value in values:
         named = [subject for subject in subjects if subject in label]

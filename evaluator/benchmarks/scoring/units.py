@@ -44,7 +44,7 @@ UNITS = {
     "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
-# Units of a place or a time, by which an answer may say where or when beside what was asked: 본관 3층 301호, 6월 30일 18시.
+# Unit of a place or time that is asked for → units in which an answer may add where or when: 3층 to 301호, 6월 30일 to 18시.
 _PLACES = {"동", "층", "호", "실"}
 BESIDE = {
     **{unit: _PLACES - {unit} for unit in _PLACES},
@@ -52,7 +52,7 @@ BESIDE = {
     "분": {"년", "월", "일"},
 }
 
-# Spellings of one or two syllables with which other words begin: 3반, but not 3반도체. They follow a number directly.
+# Spellings with which other words begin: 3반, but not 3반도체. They follow a number directly, and BOUND follows them.
 BOUNDED_UNITS = {
     "학년도": "년", "학년": "학년", "반": "반", "층": "층", "시": "시", "차": "차", "쪽": "쪽", "페이지": "쪽", "항": "항", "조항": "항", "실": "실", "석": "석", "의석": "의석",
     "정": "정", "팀": "팀", "평": "평", "벌": "벌", "켤레": "켤레", "상자": "상자", "포기": "포기", "학급": "학급", "차로": "차로", "병": "병", "그릇": "그릇",
@@ -86,7 +86,7 @@ _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _NO_UNIT = r"프로 (?: 그램 | 젝트 | 세스 | 듀 | 토 | 필 | 모션 | 야구 | 축구 | 농구 | 배구 | 골프 | 선수 | 구단 )"  # 3 프로그램
 # Single letters that are also words or names of choices are units only as capitals.
 _LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
-# What may follow such a unit: a particle, an ending, or no Hangul.
+# What may follow one of BOUNDED_UNITS, and in other files a counter or a name: a particle, an ending, or no letter.
 BOUND = r"""
 (?= (?![가-힣A-Za-z])
   | (?: 은 | 는 | 이 | 가 | 을 | 를 | 의 | 로 | 으로 | 에 | 에서 | 와 | 과 | 도 | 만 | 부터 | 까지 | 씩 | 당 | 쯤 | 경 | 째 | 짜리
@@ -94,7 +94,7 @@ BOUND = r"""
 )
 """
 _BOUNDED = "|".join(sorted(BOUNDED_UNITS, key=len, reverse=True))
-_NO_BOUNDED_UNIT = "정도 | 차이 | 시도 | 시가 | 반도 | 반대 | 항의"  # 10정도, 3차이
+_NO_BOUNDED_UNIT = "정도 | 차이 | 시도 | 시가 | 반도 | 항의"  # 10정도, 3차이: not a unit and a particle
 # A unit that ends in a Latin letter is not the beginning of a word: 350 t, but not 350 total.
 UNIT = rf"""
 (?: (?<!\s) (?!{_NO_BOUNDED_UNIT}) (?:{_BOUNDED}) {BOUND}
@@ -122,7 +122,7 @@ def are_interchangeable(unit: str, other: str) -> bool:
         return True
     if units <= _COUNTERS_OF_THINGS and units & _GENERAL_COUNTERS:
         return True
-    return units <= TIMES or units == AGES or units <= HOUSEHOLDS or units <= _ORDINALS
+    return units <= TIMES or units <= AGES or units <= HOUSEHOLDS or units <= _ORDINALS
 
 
 def have_same_measure(unit: str, other: str) -> bool:

@@ -16,7 +16,8 @@ MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying 
 _DENIAL_REACH = 12  # characters before a value in which a denial is looked for
 
 _DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)  # not [300]
-# Says that a value is near another one. This answers a question about a reading of a chart only.
+# Says that a value is near another one, or one of several. That is an answer only if gold has a tolerance, and then
+# `readings.matches_reading` judges it, which does not call `is_unsure`.
 _NEAR_AFTER = re.compile(
     r"""
     \s?
@@ -27,7 +28,7 @@ _NEAR_AFTER = re.compile(
     """,
     re.VERBOSE,
 )
-_BOUND_WORD = re.compile(
+_BOUND_WORD = re.compile(  # of a gold answer. `is_bound` does not know 이내 and 까지
     r"""
     최소 | 최대 | 적어도 | 많아야 | 이내 | 까지               # 최소 300건, 300건 이내
     | at\ least | at\ most | up\ to                           # at least 300
