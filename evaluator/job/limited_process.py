@@ -36,7 +36,7 @@ _context = multiprocessing.get_context("forkserver")  # a fork of this process w
 
 
 def preload(module: str) -> None:
-    """Have a module imported once, for all later processes. It takes effect until the first process is started."""
+    """Import a module only once, for all processes. To be called before the first one is started."""
     _context.set_forkserver_preload([module])
 
 
@@ -128,6 +128,8 @@ def _run_in_child(
     os.environ.clear()
     os.environ.update(environment)  # the fork server still has the environment of its start
     _limit(resource.RLIMIT_DATA, memory)
+    # A regular expression that takes long holds the interpreter lock, so that `_end_with_parent` cannot run. Then this limit
+    # ends the process if the one that started it is gone.
     _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=CPU_GRACE_SECONDS)
     try:
         outcome: dict[str, Any] = {"result": function(*arguments)}

@@ -24,7 +24,7 @@ from evaluator.sandbox.policy import MAX_PROCESSES
 from submissions.config.paths import ROOT
 from submissions.texts.failure_codes import FailureCode
 
-# Limit on the bytes of the files that it writes, mostly raw output: a constant, and more for each prompt.
+# Limit on the bytes that the inference process writes, mostly raw output: a constant, and more for each prompt.
 OUT_BYTES = 256 * 2**20
 OUT_BYTES_PER_PROMPT = 64 * 2**10
 
@@ -94,6 +94,7 @@ def _memory_error(group: ControlGroup, observer: Observer) -> EvaluationError | 
     """Return the error of a process that ended because memory ran out, or None if it ended for another reason."""
     if not group.has_run_out_of_memory():
         return None
+    # While the weights are loaded, this machine may be too small for them, which is not a model failure.
     if observer.is_loaded and group.has_reached_its_limit():
         return EvaluationError(FailureCode.MODEL_ERROR, "the inference process took more memory than its limit")
     return EvaluationError(FailureCode.OUT_OF_MEMORY, "the memory of this machine or container ran out")

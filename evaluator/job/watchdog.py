@@ -25,7 +25,7 @@ WATCH_SECONDS = 0.2  # between checks of the time limits
 class Watchdog:
     """Kills the inference process if the evaluation is stopped, or if it writes too much or takes too long to begin.
 
-    Finished answers are in its file already, so at most one batch has to be asked again.
+    Answers are written to a file as they are finished, so at most one batch has to be asked again.
     """
 
     def __init__(self, child: subprocess.Popen[bytes], stop: threading.Event, job: Job, max_bytes: int) -> None:
@@ -40,24 +40,25 @@ class Watchdog:
 
     def run(self) -> None:
         """Check the limits until the process has ended."""
-        size_checked = time.monotonic()  # when that was last
+        started = time.monotonic()
+        last_size_check = started
         options = self._job.options()
-        seconds = _load_seconds(options)
-        load_deadline = size_checked + seconds
+        load_seconds = _load_seconds(options)
+        load_deadline = started + load_seconds
         answer_deadline: float | None = None  # for the first answer; set once the model is loaded
         while self._child.poll() is None:
             if self._stop.wait(WATCH_SECONDS):
                 kill_group(self._child)
             elif not self.loaded.is_set() and time.monotonic() > load_deadline:
-                self._end(FailureCode.LOAD_TIMEOUT, f"the model was not loaded within {seconds:,.0f} s")
+                self._end(FailureCode.LOAD_TIMEOUT, f"the model was not loaded within {load_seconds:,.0f} s")
             elif self._is_late(answer_deadline):
                 self._end(FailureCode.LOAD_TIMEOUT, f"no answer within {FIRST_ANSWER_SECONDS:,.0f} s after loading")
-            elif time.monotonic() - size_checked > SIZE_CHECK_SECONDS:
+            elif time.monotonic() - last_size_check > SIZE_CHECK_SECONDS:
                 with suppress(FileNotFoundError):  # the job is finished and its folder removed
                     if size_of(self._job.out, self._max_bytes) + self._job.log.stat().st_size > self._max_bytes:
                         message = f"the inference process wrote more than {self._max_bytes:,} bytes"
                         self._end(FailureCode.MODEL_ERROR, message)
-                size_checked = time.monotonic()
+                last_size_check = time.monotonic()
             if answer_deadline is None and self.loaded.is_set() and not options.remote:
                 answer_deadline = time.monotonic() + FIRST_ANSWER_SECONDS
 

@@ -26,7 +26,7 @@ MAX_PAIRS = 10  # published pairs per result
 P_LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 1.0)  # published p values are rounded up to one of these
 # (number of items, step in percentage points): intervals on sets with fewer items are rounded outward to this step.
 INTERVAL_STEPS = ((500, 5), (2000, 2), (10**9, 1))
-RESAMPLES = 2000  # bootstrap resamples per pair; fewer than usual, because a result has dozens of pairs
+RESAMPLES = 2000  # bootstrap resamples per pair, fewer than by default: intervals are rounded to whole points
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _family(*models: str | None) -> set[str]:
 
 
 def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
-    """Return the results to compare a new one with: the leader, the baselines, then the others by distance in score.
+    """Return the results to compare a new one with: the leader, humans and baselines, then the others by distance in score.
 
     Only results that were measured here on the same version of the same test set are compared. Each is returned once.
 
@@ -146,9 +146,8 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
     the number of results, not with its square. A pair is compared when the later of the two results is published.
     """
     benchmark = result.benchmark
-    scores = result.results[result.benchmark]
     headline = result.headline
-    score = scores.get(headline)
+    score = result.results[benchmark].get(headline)
     if score is None:
         return []
     test_set = benchmark, result.versions[benchmark], result.dataset.split, result.dataset.id, result.dataset.n
@@ -162,7 +161,8 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
     ]
     best_first = sorted(comparable, key=lambda row: (-row.metrics[headline], row.key))
     leader = best_first[:1]
-    baselines = [row for row in best_first if row.role != "model"]
+    references = [row for row in best_first if row.role != "model"]  # humans and baselines
     nearest_first = sorted(best_first, key=lambda row: abs(row.metrics[headline] - score))
-    by_key = {row.key: row for row in (*leader, *baselines, *nearest_first)}  # a dict keeps the first place of each key
+    # A dict keeps the first place of each key.
+    by_key = {row.key: row for row in (*leader, *references, *nearest_first)}
     return list(by_key.values())

@@ -1,7 +1,7 @@
 """Write and read the records of an evaluation in the private store.
 
 `details/KEY.jsonl` has a row with the answers and scores of each item, so that they can be scored again after an erratum and
-opened with a quarter; ids of items are replaced by their HMAC. `scores/KEY.parquet` has the item scores that later results
+published when their quarter is revealed; ids of items are replaced by their HMAC. `scores/KEY.parquet` has the item scores that later results
 are compared with.
 """
 

@@ -39,7 +39,7 @@ from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
 
-COUNT_TRIES = 10  # to publish the number of private evaluations, for which no slot shall wait
+COUNT_TRIES = 10  # to publish the number of private evaluations; no request has to wait for that
 PUBLISH_PAUSE = 5.0  # maximum seconds before the second attempt, doubled after each attempt
 
 
@@ -59,9 +59,11 @@ def publish(
     store of the private queue. A private evaluation is compared with no other result and only counted. The number of a
     model's private evaluations is published once it has a public row, so that nobody can publish only the best of many.
 
-    Store errors, for example a replaced token, are retried, because the answers took hours of GPU time, until `interrupted` is
-    set: when the worker stops or the deadline passes. Raises LeakError if the result contains a test item, LostLeaseError if
-    another worker holds the request, and StoreError if the store still fails when `interrupted` is set.
+    Because the answers took hours of GPU time, store errors are retried until `interrupted` is set: when the worker stops or
+    the deadline passes. Meanwhile the operator can replace a token, which is read again.
+
+    Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and StoreError
+    if the store still fails when `interrupted` is set.
     """
     request = task.request
     check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
@@ -92,7 +94,8 @@ def publish(
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
-    retrying(attempt)  # safe to repeat: its other steps overwrite what they wrote, and its last one ends the request
+    # Safe to repeat: the last step, `queue.publish`, ends the request, and the steps before it overwrite what they wrote.
+    retrying(attempt)
     log.info("published %s", request.key)
     if queue.is_private:
         return

@@ -191,8 +191,9 @@ def _read_record(file: Path, kind: type[R]) -> R:
 def _read_answer_table(file: Path) -> list[dict[str, Any]]:
     """Return the rows of `answers.parquet`. Raises DataError if it is too large or has other columns or missing values.
 
-    A small file can unpack to many gigabytes: a page by compression, and a text that is stored once for all rows with it. So
-    the declared sizes of pages are checked first, and texts are counted before each row gets its own.
+    A small file can unpack to many gigabytes, because its pages are compressed, and because a text that many rows have is
+    stored only once. So the declared sizes of pages are checked before they are read, and the texts of all rows are counted
+    before each row gets its own copy.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -35,7 +35,8 @@ def collect(quarter: str, settings: Settings) -> Books:
     secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
     ids = [item.id for item in BENCHMARK.load(folder)]
     corrections = read_corrections(store, private, BENCHMARK.name, quarter)
-    # A result that was measured after an item was withdrawn has no answer to it.
+    # A result that was measured after an item was withdrawn has no answer to it. If an answer to another corrected item is
+    # missing, `book_differences` reports that.
     corrected_ids = {correction.item for correction in corrections.made}
     results: list[EvalResult] = []
     answers: dict[str, Sequence[AnswerRow]] = {}

@@ -5,8 +5,8 @@ the same files.
 
 Besides the files of `evaluator.quarters.books` it has
 
-- `README.md`: the dataset card, with each row as published and as recomputed from the answers,
-- `data/items.parquet`: one row a question, with its pictures, prompt and answer, for the Hub's viewer and for `eval.yaml`,
+- `README.md`: the dataset card, with each score as published and as recomputed from the answers,
+- `data/items.parquet`: one row per item, with its pictures, prompt and answer, for the Hub's viewer and for `eval.yaml`,
 - `eval.yaml`, with which `inspect eval hf/OWNER/NAME` runs (https://huggingface.co/docs/hub/eval-results),
 - `croissant.json` (https://docs.mlcommons.org/croissant/),
 - `every_eval_ever/`: each result and its answers as Every Eval Ever writes them,

@@ -36,7 +36,7 @@ def book_differences(books: Books) -> list[str]:
 
 
 def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_ids: set[str]) -> Iterator[str]:
-    """Yield what is wrong with a result: its hash, its date, its set, its version, or a field that was computed again."""
+    """Yield what is wrong with a result: its hash, date, set, version or answers, or a field that is not the same when computed again."""
     key = result.request_key
     benchmark = books.benchmark
     commitment = books.commitment

@@ -160,10 +160,10 @@ def _weight_bytes(result: EvalResult, params: int) -> int:
 
 
 def error_factor(ratios: Sequence[float], factor: float) -> float | None:
-    """Return how many times longer or shorter than the estimate nine of ten past runs took at most.
+    """Return the factor within which nine of ten past runs agree with the estimate. They may be longer or shorter.
 
-    `ratios` are those of `past_ratios`, and `factor` is their median. For a factor of 2, the ratios 1, 2 and 6 are off by 2,
-    1 and 3 times. Return None for fewer than MIN_RUNS_FOR_ERROR ratios.
+    `ratios` are those of `past_ratios`, and `factor` is their median. The ratios 1, 2 and 6 are off from their median by the
+    factors 2, 1 and 3, so 3 is returned. Return None for fewer than MIN_RUNS_FOR_ERROR ratios.
     """
     if len(ratios) < MIN_RUNS_FOR_ERROR:
         return None

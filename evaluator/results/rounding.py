@@ -52,7 +52,8 @@ class Rounding:
     def part(self, metric: str, share: float, n: int) -> float | None:
         """Return a metric over a part of `n` items in percent, or None if it is not published.
 
-        Of coarse results, only the headline is published for parts, and only if the whole set is not small itself.
+        Coarse results have two kinds of metrics for parts: those that do not depend on the gold answers, and the headline,
+        if the whole set has at least SMALL_PART items.
         """
         if not self.is_coarse or not self.benchmark.metric(metric).needs_gold:
             return percent(share, n if self.steps else None)

@@ -54,7 +54,7 @@ def score_files(
         raise DataError(f"--per-item {per_item}: this is an input file; choose another one")
     bench = BENCHMARKS[benchmark]
     items = _items(bench, items_file)
-    missing: set[str] = set()
+    only_reasoning: set[str] = set()  # ids of items whose answer has nothing else
     scores: dict[str, Score] = {}
     answers = _answers(answers_file, items)
     if raw:
@@ -64,15 +64,16 @@ def score_files(
         for score, answer in zip(bench.score_flat(answered_items, chunk), chunk, strict=True):
             scores[score.id] = score
             if is_missing(answer):
-                missing.add(score.id)
+                only_reasoning.add(score.id)
     if not scores:
         raise DataError(f"{answers_file}: has no answers")
     unanswered = [item for item_id, item in items.items() if item_id not in scores]
     empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
     scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
     in_order = list(items.values())
+    # As in an evaluation, items are compared with each other before an answer that has only reasoning scores 0.
     ordered = bench.compared(in_order, [scores[item.id] for item in in_order])
-    ordered = [with_zeros(score) if score.id in missing else score for score in ordered]
+    ordered = [with_zeros(score) if score.id in only_reasoning else score for score in ordered]
     if difference := bench.unlike_evaluation(in_order):
         note(f"{benchmark}: {difference}")
     if per_item:
@@ -179,7 +180,8 @@ def _json_object(line: bytes, location: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise DataError(f"{location}: not a JSON object")
     for key in row:
-        # Both decoders keep the last of several values in silence. In a value, the quotation marks of a key are escaped.
+        # orjson silently keeps the last value of a key that appears twice; `_DECODER` refuses it. A text that quotes the key
+        # does not count, because its quotation marks are escaped: `"the \"id\" of"` does not contain `"id"`.
         if line.count(f'"{key}"'.encode(errors="surrogatepass")) > 1:
             _decode_json(line, location)
     return row

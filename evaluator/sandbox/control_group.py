@@ -38,8 +38,8 @@ class ControlGroup:
 
     folders: tuple[Path, ...]
     version: str  # "v1", "v2" or "none"; stored in results
-    # The groups in which a kill of the kernel means that the command ran out of memory: `folders`, or if there are none,
-    # the group that the worker itself is in, if that is visible.
+    # If the kernel kills a process in one of these groups, it is assumed that the command ran out of memory. They are
+    # `folders`, or if there are none, the group that the worker itself is in, if that is visible.
     watched: tuple[Path, ...] = ()
     kills_before: int = 0  # in the watched groups, before the command began
 

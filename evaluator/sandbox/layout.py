@@ -16,7 +16,7 @@ DEVICE_PATTERN = "nvidia*"  # in /dev
 # The list of processors and memory nodes. vLLM on a CPU asks the program lscpu, which reads it here.
 PROCESSOR_PATHS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 CODE_FOLDERS = ("evaluator", "submissions")
-NOBODY = 65534  # user id inside the sandbox if the worker is not root
+NOBODY = 65534  # user id inside the sandbox; if the worker is root, an evaluation may have another (`policy.new_user`)
 
 
 @dataclass(frozen=True)

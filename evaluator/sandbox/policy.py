@@ -52,7 +52,7 @@ class SandboxPolicy:
 
     @property
     def memory_limit(self) -> int:
-        """The most bytes of memory that each process may use; `evaluator/job/process.py` watches their total."""
+        """The most bytes that each process may use; all together may use as many, see `evaluator/job/process.py`."""
         return self.memory or int(MEMORY_SHARE * memory_bytes())
 
 

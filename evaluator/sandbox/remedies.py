@@ -26,13 +26,13 @@ _SIGNS = (
     ("make / slave", Obstacle.APPARMOR),
     ("Permission denied", Obstacle.APPARMOR),
 )
-# What to do about each obstacle: in a container of each runtime, and without one ("").
 _MORE_NAMESPACES = "sysctl user.max_user_namespaces=65536"
 _CONTAINER = {
     Obstacle.SYSTEM_CALLS: "start the container with --security-opt seccomp=assets/deploy/seccomp.json",
     Obstacle.APPARMOR: "start the container with --security-opt apparmor=unconfined",
     Obstacle.NAMESPACE_LIMIT: f"on the host: {_MORE_NAMESPACES}",
 }
+# What to do about each obstacle: in a container of each runtime, and without one or in one of another runtime ("").
 _REMEDIES = {
     "Docker": _CONTAINER | {Obstacle.MASKED_PROC: "start the container with --security-opt systempaths=unconfined"},
     "Podman": _CONTAINER | {Obstacle.MASKED_PROC: "start the container with --security-opt 'unmask=/proc/*'"},
@@ -69,6 +69,7 @@ def remedy(message: str) -> str:
     """Return what to do about an error message of bubblewrap, in the container that this process is in."""
     runtime = container_runtime()
     obstacle = obstacle_of(message)
+    # Root builds the sandbox without a user namespace (`bubblewrap.py`). Root of a container lacks the rights for that.
     if runtime and os.geteuid() == 0 and obstacle == Obstacle.SYSTEM_CALLS:
         return "run the container as the user of the image, not as root"
     return _REMEDIES[runtime][obstacle]

@@ -92,6 +92,7 @@ def restrict() -> None:
         # Calls that this architecture does not have, or that libseccomp does not know, are negative.
         if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) >= 0:
             rules.add_rule(refuse, name)
+    # Namespaces of other kinds need capabilities, which the process could only get in a new user namespace.
     new_user = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
     rules.add_rule(refuse, "clone", new_user)
     # seccomp cannot read the flags of clone3, which are in memory. ENOSYS makes libraries fall back to clone.

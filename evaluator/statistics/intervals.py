@@ -1,7 +1,7 @@
 """Compute confidence intervals of accuracies, mean scores and their differences.
 
-`build_result` calls `mean_interval` for each metric that is a mean over items; the board calls `wilson` and
-`difference_interval` for results of which only a score is known.
+`build_result` calls `mean_interval` for each metric that is a mean over items. The board calls `difference_interval` for
+two results without a paired test, and `wilson` for scores on parts of the questions.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def mean_interval(
     _, cluster_of_item = np.unique(np.asarray(clusters), return_inverse=True)  # numbers from 0
     n_clusters = int(cluster_of_item.max()) + 1
     if n_clusters == 1:
-        return wilson(mean, 1)
+        return wilson(mean, 1)  # the spread between clusters is unknown, so all items count as one
     if n_clusters == n and set(np.unique(values)) <= {0.0, 1.0} and len(np.unique(weight)) == 1:
         return wilson(mean, n)  # independent items, right or wrong
     from scipy.special import stdtrit  # the quantiles of Student's t; imported here because it is slow to import
@@ -99,6 +99,7 @@ def _degrees_of_freedom(residuals: npt.NDArray[np.float64]) -> float:
     """
     most = len(residuals) - 1
     squares = residuals**2
+    # All residuals are 0 if each cluster has the mean of the whole set, such as one right and one wrong answer in each.
     effective_clusters = float(squares.sum() ** 2 / (squares**2).sum()) if squares.any() else most
     return max(1.0, float((most * min(most, effective_clusters)) ** 0.5))
 

@@ -73,7 +73,9 @@ class AnswerBackup:
                 if path != self._batches_path:
                     lines = self._private.read(path).splitlines(keepends=True)
                     file.writelines(line for line in lines if _id_of(line) not in present)
-            if is_new:  # all answers come from the backup, so none has to be copied to it
+            # If the file is new, the backup has all of it. Otherwise `update` copies it again from its start, because a
+            # killed worker may have added answers after its last copy.
+            if is_new:
                 self._copied = file.tell()
                 self._discarded = self._job.discarded_batch_sizes()
         self._is_restored = True
@@ -86,7 +88,7 @@ class AnswerBackup:
         if not self._is_restored:
             return
         if (discarded := self._job.discarded_batch_sizes()) != self._discarded:
-            self.remove()
+            self.remove()  # of all attempts and shards: none of the copied answers may be used any more
             self._private.write(self._batches_path, json.dumps(discarded).encode())
             self._copied = 0
             self._discarded = discarded

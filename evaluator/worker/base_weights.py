@@ -50,6 +50,7 @@ def with_equal_tensors(result: EvalResult, model: Path, settings: Settings, stop
         return result
     if stop.is_set():
         return result
+    # A folder may hold the same weights twice, in files of two formats, and then each tensor is counted twice.
     shown = config.shown.evolve(base_tensors_equal=min(equal, config.shown.base_tensors_found))
     return result.evolve(config=config.evolve(shown=shown.model_dump()).model_dump())
 
@@ -73,7 +74,7 @@ def equal_tensors(model: Path, base: Path, stop: threading.Event) -> int:
 
 
 def _folder(model_id: str, settings: Settings) -> Path | None:
-    """Return the folder of a model on this machine: the one it is given in, or the newest that was downloaded."""
+    """Return the folder of a model on this machine: the one it is given in, or the downloaded one used last."""
     if folder := local_model(model_id, settings.models_dir):
         return folder
     downloaded = (settings.work_dir / "models" / model_id.replace("/", "--")).glob("[0-9a-f]*")

@@ -56,7 +56,7 @@ class EditionUpdates:
             self.poll()
 
     def stop(self) -> None:
-        """End a running build. The next one finishes it."""
+        """End a running build, and start no other. The next worker's build writes the files that are missing."""
         self._target = None
         process = self._process
         if process is not None:

@@ -52,7 +52,7 @@ class Worker:
         self._settings = settings
         self._private_worker: Worker | None = None  # created when the first private request is found
         self._private_failed = False  # whether the store of private requests could not be reached in this round
-        self._unclaimable_keys: set[str] = set()  # of private requests, such as those of a newer release
+        self._unclaimable_keys: set[str] = set()  # of private requests that stay pending, like those of newer releases
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
         self._heartbeats = Heartbeats(settings)
@@ -155,7 +155,7 @@ class Worker:
                         raise
                     log.warning("%s", error)
                 if not running:
-                    self._edition.finish()  # a host of scheduled jobs may end with this process
+                    self._edition.finish()  # the machine of a scheduled job ends with this process, and so would a build
                     return claimed
                 self._edition.poll()
                 every = self._settings.worker_every.total_seconds()
@@ -165,7 +165,7 @@ class Worker:
                 self._raise_store_error(ended, last=not running)
                 try:
                     self._report_presence()
-                except StoreError as error:  # raised, it would leave slots idle until the last run ends
+                except StoreError as error:  # if it were raised, nothing would be claimed until the last run has ended
                     log.warning("%s", error)
 
     def _claim(self) -> EvalRequest | None:

@@ -42,14 +42,15 @@ class HostFaultPause:
         return time.monotonic() < self.ends_at
 
     def update(self, key: str, code: FailureCode | None) -> None:
-        """Pause or resume after the run of a request. `code` is its failure, or None if it did not fail.
+        """Pause after a host fault, or forget earlier ones if the request got through.
 
-        Infrastructure failures that are not host faults change nothing.
+        `code` is the failure of its run, or None if it did not fail. Infrastructure failures that are not host faults change
+        nothing.
         """
         if code and code.is_host_fault:
             self._pause(key, code)
         elif code is None or not code.is_infrastructure:
-            self._resume()
+            self._forget_faults()
 
     def _pause(self, key: str, code: FailureCode) -> None:
         self._failed.add(key)
@@ -64,7 +65,8 @@ class HostFaultPause:
                 Pause(worker=self._worker, code=code, since=now, until=now + timedelta(seconds=seconds))
             )
 
-    def _resume(self) -> None:
+    def _forget_faults(self) -> None:
+        """Begin with the shortest pause again after the next host fault. A pause that has begun lasts until `ends_at`."""
         if len(self._failed) >= PAUSE_NOTICE_AFTER:
             self._heartbeats.resume(self._worker)
         self._failed.clear()

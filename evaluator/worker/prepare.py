@@ -16,6 +16,7 @@ from evaluator.worker.model_download import fetch_model
 from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.config.settings import Settings
 from submissions.operator.code_approval import find_approval
+from submissions.records.registry import CHAT_ENGINE
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
@@ -88,7 +89,7 @@ def _fetch(request: EvalRequest, settings: Settings, store: Store, stop: threadi
     """
     model_id = request.model_id
     revision = request.revision
-    if request.base_revision:
+    if request.base_revision:  # an adapter was submitted: what is loaded, with its code, is the base
         model_id = str(request.base_model)
         revision = request.base_revision
     code = find_approval(store, model_id, revision) if request.custom_code else None
@@ -109,11 +110,12 @@ def api_options(request: EvalRequest, settings: Settings) -> ApiOptions | None:
     if request.api:
         if (api := settings.apis.get(request.api)) is None:
             raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
+        # The default variable may be unset, for a server that needs no key; one that the operator named may not.
         if api.options.key != API_KEY and not os.environ.get(api.options.key):
             message = f"HANNUN_APIS {request.api}: the variable {api.options.key} is not set"
             raise EvaluationError(FailureCode.API_REFUSED, message)
         return api.options
-    # A server loads one folder; adapters are merged by the built-in engine.
-    if settings.server and request.engine == "chat" and not request.base_revision:
+    # HANNUN_SERVER answers instead of the chat engine, but loads one folder, and adapters need that of their base too.
+    if settings.server and request.engine == CHAT_ENGINE and not request.base_revision:
         return ApiOptions(spawn=settings.server)
     return None

@@ -186,9 +186,7 @@ class ClaimedRun:
             self._release()
             return None
         code = failure_code(error)
-        if code in (FailureCode.INTERNAL_ERROR, FailureCode.DISK_FULL) and not isinstance(
-            error, (EvaluationError, SettingsError)
-        ):
+        if not isinstance(error, (EvaluationError, EvaluationStopped, SettingsError)):
             log.error("evaluating %s", self._request.key, exc_info=error)  # unexpected: with its traceback
         key = self._request.key
         stage = heartbeat.stage
@@ -241,7 +239,7 @@ class ClaimedRun:
                 self._backup.remove()
             else:
                 self._backup.update()
-            if self._shard:
+            if self._shard:  # the backup has its answers; the run over the whole set needs the heartbeats of the lease
                 remove_path(self._job_dir)
             elif self._request.lease:
                 Heartbeats(self._settings).remove(self._request.key, self._request.lease)
@@ -250,7 +248,10 @@ class ClaimedRun:
 
 
 def failure_code(error: Exception) -> FailureCode:
-    """Return the failure code for an exception that ended an evaluation."""
+    """Return the failure code for an exception that ended an evaluation.
+
+    EvaluationStopped then means the deadline, because `_record_end` has handled a lost lease and a stop of the worker.
+    """
     if isinstance(error, EvaluationStopped):
         return FailureCode.DEADLINE
     if isinstance(error, EvaluationError):

@@ -160,7 +160,7 @@ class JobLauncher(ABC):
         gpus = 0
         if self.settings.gpu_memory is not None:
             gpus = max(1, math.ceil((memory or 0) / self.settings.gpu_memory))
-        # All users of a scheduler can see the names of jobs, so that of a private evaluation tells nothing.
+        # All users of a scheduler can see the names of jobs, so the name for a private evaluation does not contain its key.
         shown_key = "private" if self.queue.is_private else request.key[:12]
         name = f"hannun-{shown_key}-{nonce[:8]}"
         if shard:
@@ -219,7 +219,7 @@ class JobLauncher(ABC):
     def _has_outcome(self, request: EvalRequest) -> bool:
         """Return whether the job has written the outcome of the attempt that it was started for."""
         current = self._current_request(request)
-        return current is not None and _has_outcome(current, request)
+        return current is not None and _is_outcome(current, request)
 
     def _extend_lease(self, request: EvalRequest) -> None:
         """Extend the lease of a job that sends no heartbeats.
@@ -266,8 +266,9 @@ class JobLauncher(ABC):
         current = self._current_request(request)
         if current is None:
             return None
-        if _has_outcome(current, request):
-            if current.status == Status.PENDING:  # is tried again; why is only in the log of the job
+        if _is_outcome(current, request):
+            # After an infrastructure failure that is tried again, the record has no code, only the job's log has it.
+            if current.status == Status.PENDING:
                 return FailureCode.WORKER_LOST
             return current.failure.code if current.failure else None
         is_held = current.lease is not None and current.lease.nonce == request.lease.nonce
@@ -288,7 +289,7 @@ class JobLauncher(ABC):
             log.info("handed back %s", request.key)
 
     def _fail(self, request: EvalRequest, code: FailureCode) -> FailureCode:
-        """Mark the attempt at a request failed that no job wrote an outcome of, and return the code."""
+        """Mark an attempt as failed, because no job has written its outcome. Return the code."""
         assert request.lease
         beat = self._heartbeats.last(request.key, request.lease)
         stage = beat.progress.stage if beat and beat.progress else Stage.LAUNCH
@@ -300,15 +301,14 @@ class JobLauncher(ABC):
         return self.queue.find(request.key, self.queue.store.snapshot())
 
 
-def _has_outcome(current: EvalRequest, claimed: EvalRequest) -> bool:
-    """Return whether a job has written the outcome of the attempt that was claimed for it.
+def _is_outcome(current: EvalRequest, claimed: EvalRequest) -> bool:
+    """Return whether a request as it is now shows the outcome of the attempt that was claimed for a job.
 
-    What a job leaves, with the number of the attempt, of which only the last is no outcome:
+    A job that ends by itself leaves its request in one of three states. The first two are outcomes:
 
-    - a result, a failure of the model, or the last infrastructure failure: finished, failed or quarantined (`Queue.publish`,
-      `Queue.fail`),
-    - an infrastructure failure, after which another attempt is due: pending, with the same number (`Queue.fail`),
-    - a request that it hands back: pending, with a lower number, because the attempt does not count (`Queue.release`).
+    - finished, failed or quarantined, after a result or a failure that is not tried again (`Queue.publish`, `Queue.fail`)
+    - pending with the same number of the attempt, after an infrastructure failure that is tried again (`Queue.fail`)
+    - pending with a lower number, if the job has handed it back, because such an attempt does not count (`Queue.release`)
     """
     if current.status == Status.PENDING:
         return current.attempt == claimed.attempt

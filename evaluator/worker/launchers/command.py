@@ -1,8 +1,8 @@
 """`HANNUN_LAUNCHER=command`: run jobs with the operator's commands, for example for Slurm, Ray, Kubernetes or SkyPilot.
 
-`LaunchCommands` in `submissions/config/setting_values.py` says what the three commands are and which placeholders they have.
-Values are quoted for the shell. If a start fails after its job has begun, the request's lease passes on, and the job ends
-itself when it notices.
+`LaunchCommands` in `submissions/config/setting_values.py` describes the three commands and their placeholders. Values are
+quoted for the shell. If the start command fails although its job has begun, the request goes back to the queue, and the job
+ends itself when it notices that it has lost the lease.
 """
 
 import os
@@ -76,9 +76,10 @@ class CommandLauncher(JobLauncher):
             minutes=int(launch.time_limit.total_seconds() // 60),
             name=launch.name,
         )
-        if not (words := output.split()):
+        printed = output.split()
+        if not printed:
             raise LaunchError("HANNUN_COMMANDS start: it printed no job name")
-        return words[-1]
+        return printed[-1]
 
     def state(self, job: str) -> JobState:
         state = self._run("state", job=job).strip().lower()

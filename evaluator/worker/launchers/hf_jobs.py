@@ -50,7 +50,7 @@ class HubJobLauncher(JobLauncher):
             raise SettingsError('HANNUN_LAUNCHER=hf-jobs needs HANNUN_JOBS: {"image", "space", "commit", "max_price"}')
         for benchmark in settings.data:
             if BENCHMARKS[benchmark].data_stays:
-                # The machine of a Job has no address that is known beforehand. That of the Hub stands for it.
+                # The address of a Job's machine is not known beforehand, so the Hub's address is checked in its place.
                 check_receivers(benchmark, [hub_endpoint()], settings)
         self._jobs: HubJobs = settings.jobs
         self._client = JobClient(settings)
@@ -109,7 +109,7 @@ class HubJobLauncher(JobLauncher):
     def _flavor(self, memory: int | None) -> Flavor:
         """Return the cheapest hardware with enough memory, or the configured one.
 
-        Raises LaunchError, as `_no_hardware` returns it, if there is none, or if the Hub cannot be asked.
+        Raises LaunchError if there is none (see `_no_hardware`).
         """
         offered = self._client.flavors()
         if self._jobs.flavor:
@@ -122,5 +122,9 @@ class HubJobLauncher(JobLauncher):
         return min(fitting, key=lambda flavor: flavor.price)
 
     def _no_hardware(self, message: str) -> LaunchError:
-        """Return the error if no hardware fits. A configured one is the same for all models, so then the worker pauses."""
+        """Return the error to raise if no hardware fits.
+
+        If the operator has configured one, it is the same for all models. Then it is a plain LaunchError, after which the
+        worker pauses.
+        """
         return LaunchError(message) if self._jobs.flavor else NoHardwareError(message)

@@ -22,7 +22,8 @@ from submissions.store.open import store_variables
 from submissions.texts.errors import SettingsError
 
 LABELS = {"app": "hannun-worker"}  # identify the worker's jobs among others
-# The command of a job, with the placeholders {without}, {code}, {commit} and {arguments}, see `JobClient._arguments`.
+# The command of a job. `JobClient._arguments` fills in the code's address and commit, the arguments of the evaluator, and as
+# {without} the options of `env` that remove the variables of all secrets.
 # A job starts on an empty machine. It installs the sandbox, one commit of the Space's code (its images are in LFS) and
 # the packages of the lock files, which are checked by hash. Then it runs one command of the evaluator. Only this last
 # step has the tokens. All earlier steps run without them, and packages are installed by a user who cannot read root's

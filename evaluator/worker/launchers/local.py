@@ -77,14 +77,14 @@ class LocalLauncher:
 
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
         assert request.lease
-        if shard:
+        if shard:  # no mark for the claim: the shards share the lease, and the first one to end would remove it
             return self._run(request, shard)
         with self._claims.hold(request.lease.nonce):
             return self._run(request, None)
 
     def _run(self, request: EvalRequest, shard: Shard | None) -> FailureCode | None:
         """Wait for devices with enough memory, and evaluate the request on them."""
-        needed = memory_needed(request.params, request.precision)
+        memory = memory_needed(request.params, request.precision)
 
         def send_heartbeat() -> None:
             try:
@@ -93,7 +93,7 @@ class LocalLauncher:
                 log.warning("heartbeat of %s: %s", request.key, error)
 
         try:
-            with self._pool.take(needed, self._settings.heartbeat, send_heartbeat) as devices:
+            with self._pool.take(memory, self._settings.heartbeat, send_heartbeat) as devices:
                 names = [device.name for device in devices] if self._devices else None
                 run = ClaimedRun(self._settings, self._queue, self._private, request, shard=shard, devices=names)
                 self._running.add(run)
