@@ -46,6 +46,7 @@ PREPARED = (
     "skill_ranks",
     "unseen_by_model",
     "overall_places",
+    "counts",
 )
 
 
@@ -195,5 +196,5 @@ class View:
 
 def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
     """Return ranks by name, best first. Equal scores share a rank: {"a": 9, "b": 5, "c": 5} -> {"a": 1, "b": 2, "c": 2}."""
-    losses = sorted(-score for score in scores.values())
-    return {name: bisect_left(losses, -score) + 1 for name, score in scores.items()}
+    negated_scores = sorted(-score for score in scores.values())  # ascending, as bisect requires
+    return {name: bisect_left(negated_scores, -score) + 1 for name, score in scores.items()}

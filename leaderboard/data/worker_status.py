@@ -90,9 +90,9 @@ class WorkerStatus:
             self._refreshing.release()  # last, because the next refresh clears `_idle` as soon as it has the lock
 
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
-        """Try to write to a store that could not be written, because otherwise only a submission would find out.
+        """Try to write to a store that could not be written. Otherwise only a submission would show that it works again.
 
-        "written" in `since` means that writes have failed since then (`Health`).
+        `Health.since` has the kinds of operations that fail now, "read" or "written".
         """
         now = time.monotonic()
         if "written" in heartbeats.health.since and now - self._probed >= PROBE_EVERY:
@@ -141,8 +141,9 @@ class WorkerStatus:
         oldest = min(submitted)
         seen = [worker.seen_at for worker in self.workers] + [lease.heartbeat_at for lease in self.leases.values()]
         last_seen = max(seen, default=oldest)
-        # A request that was submitted after the last worker was seen has waited only since then. The wait ends when workers
-        # were read, not now: a board that has read nothing for an hour does not know whether one was there.
+        # Requests wait since the last worker was seen or, if that was later, since the oldest request was submitted. The
+        # wait ends when workers were read, not now: a board that has read nothing for an hour does not know whether one
+        # was there.
         waiting_since = max(last_seen, oldest)
         return last_seen if self._workers_as_of - waiting_since > AWAY else None
 

@@ -100,9 +100,10 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     changed = [
         file for name, file in files.items() if last_digests.get(name) != digests[name] or not (out / name).exists()
     ]
-    # Forget the digests of files that will be written or removed: if this build is interrupted, the next one repeats that.
-    unchanged = {name: digest if digests.get(name) == digest else "" for name, digest in last_digests.items()}
-    replace_file(manifest, json.dumps(unchanged).encode())
+    # If this build is interrupted, the next one has to write and remove the same files. Their digests are emptied so that
+    # they are written again, and their names are kept because files to remove are found by their names in the manifest.
+    if_interrupted = {name: digest if digests.get(name) == digest else "" for name, digest in last_digests.items()}
+    replace_file(manifest, json.dumps(if_interrupted).encode())
     for done in _write_all(board, changed, out):
         if progress:
             progress(done, len(changed))
@@ -182,7 +183,7 @@ class _Versions(NamedTuple):
 
 
 def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
-    """Yield all files of the edition, listed from one view, because a refresh may replace that of the board meanwhile."""
+    """Yield all files of the edition. They are listed from one view, because a refresh may replace the board's meanwhile."""
     view = board.view()
     by_benchmark = {name: _rows_version(view, name, rows) for name, rows in view.boards.items()}
     versions = _Versions(
@@ -272,6 +273,7 @@ def _data_in_language(
         if len(rows) > ROWS_PER_PAGE:
             yield File(f"rows/{name}.{language}.html", version, partial(_ascii, table_rows, board, at(name)))
         for kind in charts_of(name):
+            # The page has a chart of parts for each axis. Any other kind has one chart, without an axis.
             axes = view.tables[name].axes if kind == "parts" else []
             for axis in axes or [""]:
                 file = data_file(f"charts/{name}/{kind}.json", language, axis)
@@ -358,7 +360,7 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:
-    """Return the file of a page."""
+    """Return the file of a page. `depends_on` is also the version that the page contains (`Page.write`)."""
     return File(page_file(here.path, here.language), depends_on, partial(_ascii, page.write, board, here, depends_on))
 
 

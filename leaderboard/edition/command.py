@@ -37,8 +37,9 @@ def _build(out: str, space: str | None, address: str, live: str) -> int:
     """
     settings = load_settings(BENCHMARKS)
     store = open_store(settings.store, settings)
-    board = LiveBoard(store, Heartbeats(settings), links=settings.links)  # opened books need the live board's `?set=`
-    board.refresh()  # `board.view()` waits a few seconds only, which a large store may need more than
+    # Without `settings.opened_books`: their pages need the parameter `set`, which a file cannot read.
+    board = LiveBoard(store, Heartbeats(settings), links=settings.links)
+    board.refresh()  # reading a large store may take longer than the seconds that LiveBoard waits for at the start
     if board.stale_since:
         raise StoreError("the store is out of reach; nothing was written")
     folder = space_folder(settings.work_dir, space) if space else Path(out)

@@ -52,7 +52,8 @@ class FileLocation(Location):
         return f"{self.origin}/{quote(data_file(path, str(params.get('lang', ''))))}"
 
     def card(self, name: str, **params: object) -> str:
-        drawn = "overview" if "/" in name else name  # models, whose names have a slash, have no picture here
+        # Pages of models, whose paths have a slash ("models/o/m"), have no picture of their own here.
+        drawn = "overview" if "/" in name else name
         return self.public_file(f"cards/{drawn}.png", lang=self.language)
 
     def _relative(self, file: str) -> str:

@@ -68,7 +68,7 @@ class Lineage(BaseModel):
 
     @model_validator(mode="after")
     def _follow_from_facts(self) -> "Lineage":
-        """Refuse an `origin`, `encoder` or `agreement` for which no fact is given."""
+        """Refuse an `origin`, `encoder` or `agreement` for which no fact is given. The encoder "none" needs no fact."""
         if self.origin != "unknown" and self.language_model is None:
             raise ValueError(f"{self.model}: origin is {self.origin!r}, but no fact says so")
         if self.encoder in ("own", "other") and self.vision_encoder is None:

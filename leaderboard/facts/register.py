@@ -105,7 +105,10 @@ class Entry:
 
     @property
     def own_spread(self) -> float | None:
-        """The largest difference between two scores of one reporter, under other conditions, or None."""
+        """The largest difference between two scores of one reporter by the same metric, or None if there are no two.
+
+        They were measured under different conditions, for example with an English and with a Korean prompt.
+        """
         return self._largest_difference(of_one_reporter=True)
 
     def _largest_difference(self, *, of_one_reporter: bool) -> float | None:
@@ -199,16 +202,18 @@ def entries(title: str) -> list[Entry]:
             groups.setdefault(number.model_key, []).append(number)
     found: list[Entry] = []
     for group in groups.values():
-        for own in _split(group, lambda number: number.owner):
-            found += [_entry(same_model) for same_model in _split(own, lambda number: read_name(number.model).version)]
+        for of_owner in _split(group, lambda number: number.owner):
+            of_versions = _split(of_owner, lambda number: read_name(number.model).version)
+            found += [_entry(of_model) for of_model in of_versions]
     return sorted(found, key=lambda entry: entry.model.casefold())
 
 
 def _split(group: list[Number], part: Callable[[Number], str]) -> list[list[Number]]:
-    """Split numbers with one name by a part that tells models apart, if two numbers have it and differ.
+    """Split numbers with one name by a part that tells models apart, such as the owner, if it has at least two values.
 
-    A name without the part means any of them, so it is only apart if there are two to choose from: "GPT-4o" and
-    "GPT-4o (2024-05-13)" stay together, but not if there is "GPT-4o (2024-11-20)" too.
+    A number without the part may be of any of these models. If there is only one, it is taken to be of that one:
+    "GPT-4o" and "GPT-4o (2024-05-13)" stay together. If there is "GPT-4o (2024-11-20)" too, "GPT-4o" may be either, and the
+    result has three groups.
     """
     by_part: dict[str, list[Number]] = {}
     for number in group:

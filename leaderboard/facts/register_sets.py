@@ -29,7 +29,8 @@ class PublishedSet:
 
     title: str  # as in the column "benchmark" of the register
     about: Text
-    # What the column "variant" has for scores on the whole set. Scores of other variants are on a part of it.
+    # What the column "variant" has for scores on the whole set. Scores of other variants are on a part of it. If a source
+    # does not state which part it used ("full set not stated"), its scores are taken to be on the whole set.
     whole: frozenset[str] = frozenset({""})
     faults: tuple[Fault, ...] = ()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import charts_of, has_data
-from leaderboard.data.columns import choices, columns_of, default_keys, sortable
+from leaderboard.data.columns import choices, columns_of, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.data.ranking import RankedRow, without_superseded_claims
@@ -63,7 +63,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         here,
         version,
         "benchmark.html",
-        is_registered=name in BY_SLUG,
+        is_registered=name in BY_SLUG,  # the page then links to the numbers that others publish on this set
         title=card.title,
         description=translate(card.summary, here.language),
         structured_data=table_data(here, name),
@@ -87,7 +87,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         columns=columns_of(name, rows, query.columns, query.sort),
         row_cells=_cells(view, here),
         choices=choosable,
-        chosen=default_keys(name) if query.columns is None else query.columns,
+        chosen=defaults if query.columns is None else query.columns,
         default_columns=defaults,
         sortable=sorted_by,
         charts=charts,

@@ -14,11 +14,11 @@ from submissions.records.errata import Erratum
 from submissions.records.index_rows import QueueRow
 
 MAX_ROWS = 50  # newest results
-MAX_ERRATA = 20
+MAX_ERRATA = 20  # newest errata
 
 
 def feed(view: View, here: Location, benchmark: str = "", model: str = "", organisation: str = "") -> bytes:
-    """Return the newest results; of a benchmark, a model, or the models of an organisation if these are given.
+    """Return a feed of the newest results: of all or, if one is given, of a benchmark, a model or an organisation's models.
 
     The feeds of all results and of a benchmark also have errata.
     """
@@ -35,14 +35,14 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
     errata: list[Erratum] = []
     if not model and not organisation:
         of_benchmark = [erratum for erratum in view.errata if benchmark in ("", erratum.benchmark)]
-        errata = sorted(of_benchmark, key=lambda erratum: erratum.since)
+        errata = sorted(of_benchmark, key=lambda erratum: erratum.since)[-MAX_ERRATA:]
     limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
     names = [BENCHMARKS[benchmark].card.title if benchmark else "", model, organisation]
     moments = {ranked.row.key: datetime.fromtimestamp(ranked.row.date or 0.0, UTC) for ranked in rows}
     times = [*moments.values(), *(erratum.since for erratum in errata)]
     newest = max(times, default=datetime.fromtimestamp(0, UTC))
     ids = {ranked.row.key: UUID(hex=ranked.row.key).urn for ranked in rows}
-    errata_with_ids = [(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata[-MAX_ERRATA:]]
+    errata_with_ids = [(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata]
     return render(
         "feed.xml",
         here.language,

@@ -32,12 +32,12 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
     shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
     axis = next((one for one in AXES if one == params.get("by")), AXES[0])
-    axes_with_data = {name: table.charts for name, table in view.tables.items()}  # by benchmark
-    possible_axes = set(chain.from_iterable(axes_with_data.values()))
+    charts_with_data = {name: table.charts for name, table in view.tables.items()}  # by benchmark
+    possible_charts = set(chain.from_iterable(charts_with_data.values()))
     plotted = {}  # whether the benchmark's chart has data of the models that match
-    for name, axes in axes_with_data.items():
+    for name, charts in charts_with_data.items():
         cells = (model.cells[name] for model in models if name in model.cells)
-        plotted[name] = axis in axes and has_data(axis, cells)
+        plotted[name] = axis in charts and has_data(axis, cells)
     return render_page(
         board,
         here,
@@ -46,7 +46,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models, view.tables),
-        axes=[one for one in AXES if one == axis or one in possible_axes],
+        axes=[one for one in AXES if one == axis or one in possible_charts],
         axis=axis,
         plotted=plotted,
         presets=PRESETS,

@@ -28,6 +28,7 @@ def register(board: LiveBoard, here: Location, version: str) -> str:
         description=text("register_description", here.language, n=len(numbers())),
         sets=[(published_set, numbers_of_set(title), entries(title)) for title, published_set in SETS.items()],
         contradictions=contradictions()[:MAX_CONTRADICTIONS],
+        # Contradicted scores on parts of sets. They have no entries, so `contradictions` does not list them.
         of_parts=[number for number in numbers() if number.flag == "conflict" and not number.is_whole],
         set_of=SETS,
         agreement_limit=AGREEMENT,

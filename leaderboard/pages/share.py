@@ -19,7 +19,7 @@ TABLE_ROWS = 10  # of the table (Markdown, LaTeX) that a benchmark's page offers
 
 
 def model_card(view: View, name: str, language: Language = "ko") -> bytes | None:
-    """Return the preview picture of a model, what the first screen of its page shows, or None if there is no such model."""
+    """Return the preview picture of a model, or None if there is no such model. It has what the page first shows of it."""
     language = drawable(language)
     profile = view.profile(name)
     if profile is None:

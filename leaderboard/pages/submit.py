@@ -105,5 +105,6 @@ def report_line(report: Report, here: Location) -> Line:
     if is_accepted:
         key = "accepted_by_some" if has_refusal else "accepted_by_all"
     else:
+        # Nothing is refused and nothing can be queued only if all chosen benchmarks are unknown.
         key = "accepted_by_none" if has_refusal else "no_benchmark"
     return Line(is_accepted, text(key, here.language))

@@ -1,4 +1,7 @@
-"""Texts of the page about the board, and of the sentences that lead to it."""
+"""Texts of the page about the board and of the sentences under titles, which link to it (`lead.html`).
+
+The texts of the overview's filters, of the groups and ties in tables, and of preview pictures are here too.
+"""
 
 from submissions.texts.text import Text
 

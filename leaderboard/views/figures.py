@@ -20,11 +20,12 @@ from submissions.records.options import ResultKind
 
 # Blue, grey and orange that are visible on white and on black.
 ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"
-BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)  # colours of the models in one chart
+# Colours of the models in one chart of bars or lines, which has at most MAX_HISTOGRAM_MODELS or MAX_LADDER_MODELS.
+BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)
 PATTERNS = ("", "/", ".", "x", "-")  # fillings of bars, for visitors who cannot distinguish the colours
 SYMBOLS = (("open", "circle", ACCENT), ("closed", "diamond", OTHER), (None, "x", OTHER))  # weights, marker, colour
 MAX_PRINTED_PARTS = 24  # columns of a heat map whose values are printed; with more of them they overlap
-MAX_POINTS = 1000  # only the best models are drawn
+MAX_POINTS = 1000  # of a chart: those of the best results or, on the timeline, of the newest
 LABEL_DISTANCE = 0.25  # smallest distance between two labels on a front, as a share of the axis
 # Labels of the ticks on logarithmic axes, by field and value.
 TICKS = {
@@ -88,10 +89,8 @@ def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
 
     def draw(fig: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
         points = sorted(data, key=lambda row: -row["score"])[:MAX_POINTS]
-        front = sorted((row for row in _ranking_kind(points) if row["front"]), key=lambda row: row[cost])
-        _add_line(
-            fig, [row[cost] for row in front], [row["score"] for row in front], text("pareto_front", language), "hv"
-        )
+        front = sorted((row for row in _compared_points(points) if row["front"]), key=lambda row: row[cost])
+        _add_stairs(fig, [row[cost] for row in front], [row["score"] for row in front], text("pareto_front", language))
         labels = _labels(points, language)
         for (weights, symbol, color), kind in product(SYMBOLS, get_args(ResultKind)):
             own = [row for row in points if row["weights"] == weights and row["kind"] == kind]
@@ -209,7 +208,7 @@ def _use_names_as_axes(fig: Any, rows: int) -> None:
     fig.update_yaxes(type="category", autorange="reversed", automargin=True)
 
 
-def _ranking_kind(points: Data) -> Data:
+def _compared_points(points: Data) -> Data:
     """Return the measured points, or the reported ones if nothing was measured: only points of one kind are compared."""
     return [row for row in points if row["kind"] == "verified"] or points
 
@@ -244,9 +243,9 @@ def _distinct(names: Sequence[str], longer: Sequence[str]) -> list[str]:
 def _timeline(fig: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     """Draw scores by date, oldest first, with a line for the best score up to each day."""
     data = data[-MAX_POINTS:]
-    compared = _ranking_kind(data)
+    compared = _compared_points(data)
     best = [row["state_of_the_art"] for row in compared]
-    _add_line(fig, [row["date"] for row in compared], best, text("state_of_the_art", language), "hv")
+    _add_stairs(fig, [row["date"] for row in compared], best, text("state_of_the_art", language))
     labels = _labels(data, language)
     for kind in get_args(ResultKind):
         own = [row for row in data if row["kind"] == kind]
@@ -304,9 +303,9 @@ def _ladder(fig: Any, data: Data, benchmark: Benchmark, language: Language) -> N
     fig.update_yaxes(title=f"{headline_title(benchmark, language)} (%)", zeroline=False)
 
 
-def _add_line(fig: Any, x: list[Any], y: list[float], name: str, shape: str = "linear") -> None:
-    """Add a dotted line. With the shape "hv", it is a staircase."""
-    line = {"color": FRONT, "width": 2, "dash": "dot", "shape": shape}
+def _add_stairs(fig: Any, x: list[Any], y: list[float], name: str) -> None:
+    """Add a dotted line of steps: horizontal from each point to the next one, then vertical."""
+    line = {"color": FRONT, "width": 2, "dash": "dot", "shape": "hv"}
     fig.add_scatter(mode="lines", x=x, y=y, name=name, line=line, hoverinfo="skip")
 
 

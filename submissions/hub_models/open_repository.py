@@ -58,7 +58,10 @@ def open_repository(model_id: str, revision: str | None, models_dir: Path | None
 
 
 def check_folder_revision(repository: Repository, revision: str | None) -> None:
-    """Raise RefusedError if `revision` is not that of a folder, which is a hash of its content. It may also be left open."""
+    """Raise RefusedError if a model's folder does not have this revision.
+
+    A folder has a single revision, the hash of its content. None and "main" stand for it.
+    """
     if revision not in (None, DEFAULT_REVISION, repository.revision):
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "the model is a folder, which has only one revision")
 
@@ -102,7 +105,10 @@ def with_declared_base(repository: Repository, models_dir: Path | None) -> Repos
 
 
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
-    """Read a single repository. Raises RefusedError with the reason if it cannot be read."""
+    """Read a single repository. Raises RefusedError with the reason if it cannot be read.
+
+    `revision` is ignored for a folder: it may have the base of an adapter, for which the adapter names a commit of the Hub.
+    """
     if not is_hub_id(model_id):
         raise RefusedError(RefusalCode.MALFORMED_ID)
     if revision and len(revision) > MAX_REVISION:

@@ -19,7 +19,8 @@ QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}
 # Ends of the names of packed tensors: of GPTQ and AWQ, of compressed-tensors, and of MXFP4.
 PACKED_SUFFIXES = ("qweight", "weight_packed", "_blocks")
-# torchao calls all its weights so. Those of 8 bits have the data types I8 and F8_…, those of 4 bits are packed into these.
+# All weights of torchao have names that end so. Those of 8 bits have the data types I8 and F8_…, one weight a number. Those of
+# 4 bits are packed into numbers of TORCHAO_PACKED_DTYPES.
 TORCHAO_SUFFIX = "_qdata"
 TORCHAO_PACKED_DTYPES = ("U8", "I32")
 # Bits of one stored number, by data type in safetensors.
@@ -73,23 +74,23 @@ def quantization_of(config: Mapping[str, Any]) -> str | None:
     return method if isinstance(method, str) else ""
 
 
-def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str, Any]) -> int:
+def parameters(tensors: Mapping[str, tuple[str, list[int]]], config: Mapping[str, Any]) -> int:
     """Return the number of weights in tensors, counting each weight of a packed tensor.
 
-    `shapes` maps the name of each tensor to its data type and shape. A packed tensor `{"mlp.qweight": ("I32", [512, 4096])}`
+    `tensors` maps the name of each tensor to its data type and shape. A packed tensor `{"mlp.qweight": ("I32", [512, 4096])}`
     has 512 · 4096 · 32 bits, which are 512 · 4096 · 8 weights of 4 bits.
     """
     method = quantization_of(config)
     if method is None:
-        return sum(prod(shape) for _, shape in shapes.values())
+        return sum(prod(shape) for _, shape in tensors.values())
     bits = _bits(config)
     count = 0
-    for name, (dtype, shape) in shapes.items():
+    for name, (dtype, shape) in tensors.items():
         if AUXILIARY.fullmatch(name.rpartition(".")[2]):
             continue
         if name.endswith(TORCHAO_SUFFIX):
             is_packed = dtype in TORCHAO_PACKED_DTYPES
-        elif method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes:
+        elif method == "bitsandbytes_4bit" and f"{name}.absmax" in tensors:
             is_packed = True  # it keeps the plain name of a weight that it packs, and stores its scales beside it
         else:
             is_packed = name.endswith(PACKED_SUFFIXES)

@@ -48,7 +48,8 @@ KNOWN_TAGS = (
 ANY_TAGS = Tags("", "")  # stands for any known tags, if the model's template is unknown
 KNOWN_OPENINGS = {tags.opening.strip() for tags in KNOWN_TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages in templates and server replies
-# Removed from answers: end-of-turn tokens at the end of an output, and marks around the answer.
+# END_MARKS are end-of-turn tokens, which are removed from the end of an answer that follows reasoning. ANSWER_MARKS are
+# removed from all answers.
 END_MARKS = ("<|return|>", "<|end|>", "<|im_end|>", "</s>")
 ANSWER_MARKS = ("<|begin_of_box|>", "<|end_of_box|>", "<answer>", "</answer>")
 # Template variables, each with its values for reasoning on and off.
@@ -76,11 +77,12 @@ class Split:
 def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mapping[str, Any]) -> Tags | None:
     """Return the tags that a model writes around its reasoning, or None if its template has none.
 
-    A conversation whose reply has reasoning and an answer is rendered. The text between the two is the closing tag, and the
-    text before the reasoning, without the end of the prompt, is the opening tag. If that fails, known tags are searched for
-    in the template. `message` is a user message in the form that the template accepts.
+    A conversation whose reply has reasoning and an answer is rendered. The text between the two is the closing tag. The
+    opening tag is the part of the text before the reasoning that the prompt does not have yet. If that fails, known tags are
+    searched for in the template. `message` is a user message in the form that the template accepts.
 
-    Rendered as `…<|assistant|>[R]7thought7[/R]7answer7`, after the prompt `…<|assistant|>`, gives `Tags("[R]", "[/R]")`.
+    For the prompt `…<|assistant|>` and the conversation `…<|assistant|>[R]7thought7[/R]7answer7`, the tags are `[R]` and
+    `[/R]`.
     """
     # The digits make it unlikely that the template itself contains these texts.
     thought = "7thought7"
@@ -236,8 +238,8 @@ def thinking_modes(
 ) -> tuple[Thinking | None, tuple[Thinking, ...]]:
     """Return the default reasoning mode of a template, and all modes that can be asked for.
 
-    A mode counts if the template renders it, and renders at least one other mode differently. Raises TemplateError if the
-    template cannot be rendered at all.
+    A mode counts if the template renders it, and either renders another mode of the same switch differently or rejects it.
+    Raises TemplateError if the template cannot be rendered at all.
     """
     found_switches = switches(template)
     if not found_switches:

@@ -116,8 +116,8 @@ class Repository:
     def needs_code(self) -> bool:
         """Return whether the model needs the Python files of its repository.
 
-        An architecture that transformers supports runs without them, even if the config has an `auto_map`. Raises
-        RefusedError if there is no valid config. `auto_map` is the setting that names classes in Python files.
+        The setting `auto_map` of a config names classes in these files. An architecture that transformers supports runs
+        without them all the same. Raises RefusedError if there is no valid config.
         """
         return "auto_map" in self.config.values and not is_supported(self.config.model_type)
 
@@ -229,7 +229,7 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
     config = json_or_empty("config.json", settings_files)
 
     def header(name: str) -> Header | None:
-        if name not in sizes:  # an index may name any file
+        if name not in sizes:  # an index may name any file, also one outside of the folder, which must not be opened
             return None
 
         def read() -> Any:

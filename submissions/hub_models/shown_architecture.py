@@ -14,7 +14,8 @@ from submissions.records.architecture import Architecture
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _MAX_SIZE = 10**9  # of a number that is shown
 MAX_PREFIX = 3  # parts that a name may have in front; "model.language_model." is two
-# The names under which architectures nest the config of a part, and store its sizes. A thinker contains the other parts.
+# The names under which architectures nest the config of a part, and store its sizes. The thinker of Qwen2.5-Omni
+# contains the other parts.
 THINKER_CONFIGS = ("thinker_config",)
 TEXT_CONFIGS = ("text_config", "llm_config", "language_config")
 VISION_CONFIGS = ("vision_config", "visual", "vision_tower_config", "vit_config")

@@ -123,6 +123,7 @@ class TemplateRenderer:
             sent_bytes = self._write(message)
             started = time.monotonic()
             limit = min(RENDER_SECONDS, self._seconds_left)
+            # The child itself refuses a prompt that is too long (`_rendered_batch`). This limit is for one that does not.
             max_chars = sent_bytes + MAX_ADDED_CHARS * len(conversations)
             reply = self._read(limit, BYTES_PER_CHAR * max_chars)
             self._seconds_left -= time.monotonic() - started
@@ -178,7 +179,7 @@ class TemplateRenderer:
 
         `fault` is what the template does wrong, such as "writes too much". `by_itself` is whether the process has closed its
         output. If it could not start or was killed, that is not an error of the template: the error is then a
-        TemplateProcessError, and a later call may try again.
+        TemplateProcessError. This renderer has no process any more, but a new one may succeed.
         """
         status = None
         if by_itself:

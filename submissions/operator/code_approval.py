@@ -20,7 +20,8 @@ def draft_approval(
 ) -> tuple[CodeApproval, dict[str, int]]:
     """Return an approval of a repository's code, not yet published, and the size of each file in bytes.
 
-    Raises RefusedError if the repository has no code, the commit does not exist, or the Hub cannot be reached.
+    Raises RefusedError if the repository has no code, `revision` is not one of its commits, or the Hub cannot be reached. The
+    name of a branch is refused, because the branch may have other files later.
     """
     repository = open_repository(model_id, revision, models_dir)
     if repository.revision != revision:
@@ -63,7 +64,10 @@ def withdraw_approval(store: Store, model_id: str, revision: str) -> None:
 
 
 def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | None:
-    """Return the approval of a model's code at a commit, or None if there is none or it is unreadable."""
+    """Return the approval of a model's code at a commit, or None if there is none or it is unreadable.
+
+    The letter case of the ID has to be that of the Hub, which the IDs in requests have.
+    """
     path = CodeApproval.path_of(model_id, revision)
     snapshot = store.snapshot()
     try:

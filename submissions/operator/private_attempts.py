@@ -35,6 +35,7 @@ def publish_attempts(public: Store, private: PrivateStore, model_id: str) -> Non
         shown_sets = {(row.benchmark, row.split) for row in rows if row.kind == "verified"}
         # A private evaluation that was published has the same hash as its row, and is no longer counted as private.
         public_runs = {_run_hash(row.key, row.date) for row in rows}
+        # Sorted by set, because the record keeps the order of the counts, which would be that of the evaluations.
         counts: Counter[str] = Counter()
         for run, (benchmark, split) in sorted(attempts.items(), key=lambda attempt: attempt[1]):
             if run not in public_runs and (benchmark, split) in shown_sets:
@@ -61,7 +62,7 @@ def _path(model_id: str) -> str:
 
 
 def _run_hash(key: str, date: float | None) -> str:
-    """Return the hash of one run of a request: it can be withdrawn and submitted again."""
+    """Return the hash of one run of a request, which has several if it is withdrawn and submitted again."""
     return _hash(f"{key} {date}")
 
 

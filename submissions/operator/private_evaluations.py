@@ -40,7 +40,7 @@ def _read_if_there(store: Store, path: str, snapshot: Snapshot) -> bytes | None:
     return store.read(path, snapshot.head) if path in snapshot.files else None
 
 
-def publish_private(private_queue: Queue, public: Queue, private: PrivateStore, key: str) -> EvalResult:
+def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateStore, key: str) -> EvalResult:
     """Publish the result of a private evaluation, whose maker has agreed, and delete it from the private queue.
 
     The record stays as it is, so that the maker's copy and its signature agree with what is public. Raises QueueError if
@@ -57,17 +57,17 @@ def publish_private(private_queue: Queue, public: Queue, private: PrivateStore, 
             raise QueueError(f"{key} is public already: somebody has submitted the same model; withdraw this one")
         if opted_out(request.model_id, snapshot.files):
             raise QueueError(f"{request.model_id} was opted out of the board")
-        rows = public.rows(snapshot)
-        changes = {**with_requests(rows, [], [request]), **with_result(public.store, snapshot, result)}
+        rows = public_queue.rows(snapshot)
+        changes = {**with_requests(rows, [], [request]), **with_result(public_queue.store, snapshot, result)}
         if statement:
             changes[result.statement_path_of(key)] = statement
         if answers:
             changes[answers_path] = answers
         return changes, f"Publish {key}", None
 
-    transact(public.store, decide)
+    transact(public_queue.store, decide)
     _delete(private_queue, request)
-    publish_attempts(public.store, private, request.model_id)
+    publish_attempts(public_queue.store, private, request.model_id)
     return result
 
 

@@ -60,8 +60,7 @@ def first_refusal(
     request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
 ) -> Check | None:
     """Return the first check that a request fails, or None if it may be queued."""
-    opt_out = opt_out_check(request.model_id, snapshot)
-    checks = [*request_checks(request, snapshot, rows, quota), opt_out]
+    checks = [*request_checks(request, snapshot, rows, quota), opt_out_check(request.model_id, snapshot)]
     return next((check for check in checks if check.refusal), None)
 
 

@@ -79,7 +79,7 @@ class Pseudonyms:
         if pseudonym := self.find(name):
             erased = Erased(pseudonym=pseudonym, counted_until=now + self._settings.quota_window)
             self._files.write(f"{self._erased_prefix(name)}{pseudonym}.json", erased.to_bytes())
-        self._files.delete(_path(name))
+        self._files.delete(_path(name))  # also if it cannot be read, and so has no pseudonym
         return pseudonym
 
     def erased_pseudonyms(self, name: str, now: datetime) -> frozenset[str]:

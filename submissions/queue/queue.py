@@ -1,6 +1,9 @@
 """Queue requests in a state machine over request records. Every step is one compare-and-swap commit.
 
-    pending → running → finished | failed | quarantined,   running → pending when a lease is lost
+    pending → running → finished | failed | quarantined
+    running → pending                               the lease is lost, the worker stops, or a failure may pass later
+    failed | quarantined | running → pending        `requeue`
+    pending | quarantined → deleted                 `cancel`
 
 A worker claims a request by writing a lease into it, which expires unless the worker extends it. A request may run more than
 once but is published exactly once: `attempt` and the lease's nonce act as a fencing token, so a worker that lost its lease
@@ -79,7 +82,7 @@ class Queue:
         self._submitting = threading.Lock()  # held during such a commit
 
     def rows(self, snapshot: Snapshot | None = None) -> list[QueueRow]:
-        """Return open and recent requests, oldest first."""
+        """Return the requests that are open or were closed recently (see `submissions.store.index`), oldest first."""
         rows, _ = self._reader.read(snapshot or self.store.snapshot())
         return sorted(rows, key=lambda row: (row.submitted_at, row.key))
 

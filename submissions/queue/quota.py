@@ -44,8 +44,8 @@ class Quota:
     The reasoning modes of one model count as one submission. On some benchmarks (`guessable`), many results could reveal the
     answers of the private test set. There a model could give another guess in each mode, so each mode counts.
 
-    Failed requests count too, because a model can provoke what looks like an infrastructure failure. The operator gives a
-    submission back by cancelling the request.
+    Failed and quarantined requests count too, because a model can provoke what looks like an infrastructure failure. The
+    operator gives a submission back by cancelling a quarantined request; a failed one cannot be cancelled.
     """
 
     limits: Mapping[str, int]  # by benchmark

@@ -29,7 +29,7 @@ class Moved(Record):
 class Erratum(Record):
     """An erratum of one item of a test set, stored at `errata/`.
 
-    The item is named by its key. Its content is not public, and neither is the corrected answer.
+    The item is named by its id. Its content is not public, and neither is the corrected answer.
     """
 
     benchmark: Name

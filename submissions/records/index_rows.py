@@ -155,7 +155,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         packed_breakdown=_pack(result),
         thinking=result.config.thinking,
         base_model=result.config.base_model,
-        custom_code=result.config.custom_code or None,
+        custom_code=result.config.custom_code or None,  # None, the default, takes no room in a segment
         requested_revision=result.config.requested_revision,
         server=result.config.server,
         usd_per_1000=_usd_per_1000(result),
@@ -168,6 +168,10 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
 
 
 def _latency_fields(result: EvalResult) -> dict[str, Any]:
+    """Return the latency, the hardware and the GPU memory.
+
+    The latency of a reported result is only in its record, because the hardware is unknown.
+    """
     latency = result.latency
     if latency is None:
         return {}
@@ -199,6 +203,7 @@ def _usd_per_1000(result: EvalResult) -> float | None:
 
 
 def _tokens_per_answer(result: EvalResult) -> float | None:
+    """Return the mean number of completion tokens. `result.answers` has the number of answers by outcome."""
     answers = sum(count for _, count in result.answers) if result.answers else result.dataset.n
     if result.cost is None or result.cost.completion_tokens is None or not answers:
         return None

@@ -28,7 +28,7 @@ class Retirement(Record):
     key: Key
     reason: PublicText
     since: Time
-    until: Time | None = None  # since then the result is ranked again
+    until: Time | None = None  # when the retirement ended, and the result was ranked again
 
     @staticmethod
     def path_of(key: str) -> str:
@@ -36,7 +36,10 @@ class Retirement(Record):
 
 
 class PrivateAttempts(Record):
-    """How often a model with a public row was evaluated without a public result, stored at `attempts/`."""
+    """How often a model was evaluated without a public result, stored at `attempts/`.
+
+    Only test sets on which the model has a public row are counted. The count shows whether that row is the best of many.
+    """
 
     model_id: ModelId
     counts: dict[Label, Annotated[int, Field(ge=1)]]  # by `benchmark/split`
@@ -61,10 +64,11 @@ class BeaconRound(Record):
 class Commitment(Record):
     """A commitment to a generated test set, published at `fresh/` before any model is evaluated on it.
 
-    There is a set for each quarter of a year, drawn from a secret seed. The hashes here prove later that the set was not
-    changed after models had been evaluated. With a beacon it is published in two steps: first the hash of the operator's
-    secret and the number of a future round, then the round's signature and the hash of the set. The secret is added when it
-    is revealed.
+    There is a set for each quarter of a year, drawn from the operator's secret and, with a beacon, a round's randomness. The
+    hashes here prove later that the set was not changed after models had been evaluated.
+
+    It is published in two steps: first the hash of the secret and the number of a future round, if there is a beacon, then
+    the round's signature and the hash of the set. The secret is added as `seed` when it is revealed.
     """
 
     quarter: Annotated[str, Field(pattern=r"^\d{4}Q[1-4]$")]
@@ -91,7 +95,8 @@ class Commitment(Record):
 class CodeApproval(Record):
     """Python files that the operator has reviewed and allows to run.
 
-    Stored at `approvals/{owner}/{name}/{revision}.json`.
+    Stored at `approvals/{owner}/{name}/{revision}.json`. Unlike opt-outs, which the operator types, it keeps the letter case
+    of the ID, which is the one that the Hub returned.
     """
 
     model_id: ModelId

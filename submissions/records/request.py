@@ -67,7 +67,7 @@ class Lease(Record):
     """A worker's claim on a running request. It expires unless heartbeats extend it."""
 
     worker: Label
-    nonce: Key
+    nonce: Key  # of this claim; only the run that has it may publish
     heartbeat_at: Time
     expires_at: Time
     progress: Progress | None = None
@@ -84,9 +84,9 @@ def request_key(
 ) -> str:
     """Return the key of a request: the first 32 hex digits of the SHA-256 of its arguments as a JSON list.
 
-    Equal requests have the same key and thus the same file, so that nothing is evaluated twice. The file moves from the folder
-    of one status to that of the next. `base` is an adapter's base model with its commit, `owner/name@0123…`. `thinking` and
-    `base` are only in the list if they are given, because keys that were made before they existed have to stay the same.
+    Equal requests have the same key and thus the same file name, so that nothing is evaluated twice. The file moves from the
+    folder of one status to that of the next. `base` is an adapter's base model with its commit, `owner/name@0123…`. `thinking`
+    and `base` are only in the list if they are given, because keys that were made before they existed have to stay the same.
     """
     parts = [model_id, revision, precision, benchmark, version]
     if thinking:

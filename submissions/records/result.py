@@ -32,7 +32,7 @@ from submissions.records.version_0_1 import from_0_1
 class Generation(Record):
     """How answers were decoded. Budgets are numbers of new tokens.
 
-    Only results with equal values, apart from `dropped`, are ranked together.
+    Results with other budgets than the standard ones, or with the decoding "repository", are not ranked (`Benchmark.ranks`).
     """
 
     decoding: Decoding = "greedy"
@@ -101,7 +101,10 @@ class Dataset(Record):
 
 
 class Bucket(Record):
-    """The scores of a part of the items, by metric. A count of answers has only `n`."""
+    """The scores of a part of the items, by metric.
+
+    A count of answers, such as how often option A was chosen (`Card.histogram`), is a bucket with `n` only.
+    """
 
     n: int | None = Field(default=None, ge=0)
     scores: dict[MetricName, Metric] = Field(default_factory=dict)
@@ -157,8 +160,9 @@ class Inputs(Record):
 class BatchInvariance(Record):
     """How many answers and scores changed when `n` questions were asked again one at a time.
 
-    The number of scores is not published if it would reveal which of two answers are right. If too many scores change, all
-    questions are asked again in smaller batches, finally one at a time.
+    The number of scores is None if it could reveal answers of a private test set: a model that answers differently in a
+    batch and alone would learn which of its two answers is right. If too many scores change, all questions are asked again
+    in smaller batches, finally one at a time.
     """
 
     n: int = Field(ge=1)
@@ -220,7 +224,7 @@ class EvalResult(Record):
     config: ResultConfig
     results: dict[Name, dict[MetricName, Metric | None]]  # by benchmark, exactly one, and metric; None: does not apply
     headline: MetricName  # the metric that this result is ranked by
-    versions: dict[Name, str]
+    versions: dict[Name, str]  # of the benchmark, by its name
     n_samples: dict[Name, dict[Literal["original", "effective"], int | None]] = Field(alias="n-samples")
     date: Positive | None  # when the evaluation was finished
     git_hash: Label | None = None  # commit of this project's code

@@ -75,7 +75,7 @@ def verify_statement(record: bytes, envelope: bytes, public_pem: bytes) -> dict[
     Raises StatementError if the envelope, the signature or the record does not match, ValueError if `public_pem` is not a
     valid key.
     """
-    key = _public(public_pem)
+    key = _public_key(public_pem)
     try:
         fields = json.loads(envelope)
         payload = base64.b64decode(fields["payload"], validate=True)
@@ -98,7 +98,8 @@ def key_id(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
 
 
-def _public(pem: bytes) -> Ed25519PublicKey:
+def _public_key(pem: bytes) -> Ed25519PublicKey:
+    """Parse a public key. Raises ValueError if it is not an Ed25519 key."""
     try:
         key = load_pem_public_key(pem)
     except (ValueError, UnsupportedAlgorithm):

@@ -113,7 +113,7 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
     for name, content in files.items():
         path = folder / name
         present = _text_of(path) if path.exists() else None
-        causes = [name] if name in by_hand else []  # the files that were changed by hand, for which this one is kept
+        causes = [name] if name in by_hand else []  # changed by hand, which keeps this file from being updated
         if not causes and name in TOGETHER:
             causes = together_by_hand
         if present == content:
@@ -122,7 +122,7 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
             plan.steps.append(Step(f"write {path}", partial(_write, path, content)))
         elif not causes:
             plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif _digest(content) in _own_hashes(path, hashes):  # nothing is new since it was written or proposed
+        elif _digest(content) in _known_hashes(path, hashes):  # this content was written or proposed before
             plan.kept.append(f"{path}, as it was changed by hand")
         else:
             why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
@@ -132,17 +132,18 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
 def _is_changed_by_hand(path: Path, content: str, hashes: Mapping[str, str]) -> bool:
     """Return whether a file has neither its new content, nor what was written or proposed last.
 
-    Raises SettingsError for a folder.
+    A file that is equal to a proposal is the operator's, who took it over, and may be updated. Raises SettingsError for a
+    folder.
     """
     if path.is_dir():
         raise SettingsError(f"{path} is a folder, but a file of this name is needed")
     if not path.exists():
         return False
     present = _text_of(path)
-    return present != content and _digest(present) not in _own_hashes(path, hashes)
+    return present != content and _digest(present) not in _known_hashes(path, hashes)
 
 
-def _own_hashes(path: Path, hashes: Mapping[str, str]) -> set[str | None]:
+def _known_hashes(path: Path, hashes: Mapping[str, str]) -> set[str | None]:
     """Return the hashes of what was written to a file last, and of what was proposed for it last."""
     return {hashes.get(path.name), hashes.get(_proposal(path).name)}
 
@@ -164,22 +165,20 @@ def next_steps(machine: Machine) -> list[str]:
     """Return what an operator does after the files are written: a command or an instruction a line, in order."""
     folder = machine.folder.resolve()
     compose = f"docker compose --project-directory {shlex.quote(str(folder))}"
-    lines = [f"{compose} up -d --build"]
-    inside = f"{compose} exec worker python -m submissions"
-    submit = [f"{inside} submit OWNER/NAME --benchmark ko-fresh      a row with a rank", f"{inside} doctor"]
-    if not machine.runs_board:
-        return [*lines, *submit]
-    if machine.host:
-        lines.insert(
-            0,
+    lines = []
+    if machine.runs_board and machine.host:
+        lines.append(
             f"put fullchain.pem and privkey.pem into {folder / 'certificates'}, for example of "
-            f"`certbot certonly --standalone -d {machine.host}`; without them the proxy does not start",
+            f"`certbot certonly --standalone -d {machine.host}`; without them the proxy does not start"
         )
-        lines.insert(1, f"put OAUTH_CLIENT_ID and OAUTH_CLIENT_SECRET into {folder / '.env'} (chmod 600)")
-        lines.append(f"open https://{machine.host}")
-    else:
-        lines.append(f"open http://127.0.0.1:{machine.port}")
-    return [*lines, *submit]
+        lines.append(f"put OAUTH_CLIENT_ID and OAUTH_CLIENT_SECRET into {folder / '.env'} (chmod 600)")
+    lines.append(f"{compose} up -d --build")
+    if machine.runs_board:
+        lines.append(f"open https://{machine.host}" if machine.host else f"open http://127.0.0.1:{machine.port}")
+    inside = f"{compose} exec worker python -m submissions"
+    lines.append(f"{inside} submit OWNER/NAME --benchmark ko-fresh      a row with a rank")
+    lines.append(f"{inside} doctor")
+    return lines
 
 
 def _files(machine: Machine) -> dict[str, str]:
@@ -214,7 +213,7 @@ def _files(machine: Machine) -> dict[str, str]:
     files: dict[str, str] = {}
     if machine.runs_board:
         files["nginx.conf"] = environment.get_template("nginx.conf.jinja").render(values)
-        # In compose.yaml, so that Compose starts the proxy again after a change of its configuration.
+        # compose.yaml contains this digest, so that Compose starts the proxy again if nginx.conf has changed.
         values["nginx_digest"] = _digest(files["nginx.conf"])[:12]
     files |= {name: environment.get_template(f"{name}.jinja").render(values) for name in RENDERED}
     files |= {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
@@ -289,9 +288,9 @@ def is_in_use(port: int) -> bool:
 
 
 def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
-    """Return whether a port of an address is in use. A port that this user may not bind counts as free.
+    """Return whether a port of an address is in use.
 
-    Ports below 1024 are such: Docker, which runs as root, may use them.
+    A port that this user may not bind, such as 80, counts as free, because Docker runs as root and may bind it.
     """
     try:
         with socket.socket(family) as probe:

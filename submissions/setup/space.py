@@ -115,9 +115,9 @@ def _plan_dataset(board: HubBoard, api: HfApi, plan: Plan) -> None:
         return
     if info.private:
         raise SettingsError(f"{name} is private, but everybody shall see the results: make it public, or delete it")
-    others = _files_of_others(info)
-    if others and not any(file.startswith(STORE_FOLDERS) for file in others):
-        raise SettingsError(f"{name} has other files, such as {others[0]}: choose another organisation")
+    files = _added_files(info)
+    if files and not any(file.startswith(STORE_FOLDERS) for file in files):
+        raise SettingsError(f"{name} has other files, such as {files[0]}: choose another organisation")
     plan.kept.append(name)
 
 
@@ -162,12 +162,12 @@ def _check_is_board(board: HubBoard, space: SpaceInfo, variables: Mapping[str, s
 
     A Space without files of its own is new. This board's Space is recognised by its variable HANNUN_STORE.
     """
-    if _files_of_others(space) and variables.get("HANNUN_STORE") != board.store:
+    if _added_files(space) and variables.get("HANNUN_STORE") != board.store:
         raise SettingsError(f"the Space {board.space} has other files: choose another name, or delete it")
 
 
-def _files_of_others(info: DatasetInfo | SpaceInfo) -> list[str]:
-    """Return the files of a repository that the Hub did not put there when it was created."""
+def _added_files(info: DatasetInfo | SpaceInfo) -> list[str]:
+    """Return the files of a repository that were added after it was created, by this program or by somebody else."""
     files = [sibling.rfilename for sibling in info.siblings or ()]
     return [file for file in files if file not in INITIAL_FILES]
 

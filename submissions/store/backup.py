@@ -62,12 +62,11 @@ def restore(folder: Path, settings: Settings) -> dict[str, int]:
 
 def _check(folder: Path) -> None:
     """Raise StoreError if a backup is incomplete or damaged."""
-    required = (PUBLIC, PRIVATE, CHECKSUMS)
-    for name in (*required, EVALUATIONS):
+    for name in (PUBLIC, PRIVATE, CHECKSUMS, EVALUATIONS):
         if not os.path.lexists(folder / name):
-            if name in required:
-                raise StoreError(f"{folder / name} does not exist: name a folder with a complete backup")
-            continue
+            if name == EVALUATIONS:  # only in a backup with private evaluations
+                continue
+            raise StoreError(f"{folder / name} does not exist: name a folder with a complete backup")
         for path in (folder / name, *(folder / name).rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise StoreError(f"{path} is a link or a pipe, which a backup never contains; use another backup")
@@ -93,7 +92,10 @@ def _check(folder: Path) -> None:
 
 
 def _checked_digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each private file, and of a file of the private evaluations, which shows whether there are any."""
+    """Return the SHA-256 of each private file, and of HEAD in the private evaluations, if there are any.
+
+    With that line, `restore` notices if the whole folder of the private evaluations was lost.
+    """
     digests = _digests(folder / PRIVATE)
     head = folder / EVALUATIONS / "HEAD"
     if head.exists():

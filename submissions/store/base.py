@@ -37,7 +37,7 @@ class Snapshot:
 
     head: str
     files: Mapping[str, str]
-    since: str | None = field(default=None, compare=False)  # the head of an earlier snapshot
+    since: str | None = field(default=None, compare=False)  # the head of the snapshot that this one was made from
     changed: frozenset[str] = field(default=frozenset(), compare=False)  # paths that differ between the two
 
 
@@ -56,7 +56,7 @@ class Store(Protocol):
         ...
 
     def head(self) -> str:
-        """Return the id of the newest commit, or an empty string if the store has no commits."""
+        """Return the id of the newest commit. A new store in a folder gets an empty first commit."""
         ...
 
     def snapshot(self, head: str | None = None) -> Snapshot:

@@ -47,7 +47,7 @@ def damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
 
 
 def _mismatches(snapshot: Snapshot, unreadable: list[Unreadable], private: PrivateStore) -> Iterator[str]:
-    """Yield one line for each request, result or private file that lacks its counterpart."""
+    """Yield one line for each request in two states, and each request or result that lacks its counterpart."""
     broken = {record.path for record in unreadable}
     records = [PurePosixPath(path) for path in snapshot.files if path.endswith(".json") and path not in broken]
     results = {path.stem for path in records if path.parts[0] == "results"}

@@ -20,7 +20,8 @@ from submissions.texts.errors import StoreError
 
 T = TypeVar("T")
 FILES_PER_COMMIT = 500
-VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # state of running evaluations, not copied
+# Folders of a private store with the state of running evaluations, which is not copied. (`answers/` of a public store is.)
+VOLATILE = ("answers/", "leases/", "paused/", "workers/")
 HUB_FILE = ".gitattributes"  # the Hub adds it to every dataset
 OTHER_CONTENT = "is not what the source has, and may be newer: name an empty place, or delete the copy and begin again"
 
@@ -50,34 +51,34 @@ def _is_git(url: str) -> bool:
     return url.startswith(DATASETS) or (not is_remote(url) and (local_path(url) / "HEAD").is_file())
 
 
-def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
+def _copy_private(store: PrivateStore, target: str, settings: Settings) -> int:
     """Copy a private store, compare each file, and return the number of files."""
-    paths = [path for path in files.paths("") if not path.startswith(VOLATILE)]
+    paths = [path for path in store.paths("") if not path.startswith(VOLATILE)]
     if not paths:
-        raise StoreError(f"{files.url} has no files: name a store with files")
-    private = open_files(target, settings)
-    existing = {path for path in private.paths("") if not path.startswith(VOLATILE)}
+        raise StoreError(f"{store.url} has no files: name a store with files")
+    copy = open_files(target, settings)
+    existing = {path for path in copy.paths("") if not path.startswith(VOLATILE)}
     if others := sorted(existing.difference(paths)):
         raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")
-    for path in sorted(existing):
+    for path in sorted(existing):  # all of them before anything is written
         try:
-            content = files.read(path)
+            content = store.read(path)
         except KeyError:  # the file was deleted meanwhile, so the copy must not have it either
-            private.delete(path)
+            copy.delete(path)
             continue
-        if private.read(path) != content:
+        if copy.read(path) != content:
             raise StoreError(f"{target}: {path} {OTHER_CONTENT}")
     copied = 0
     for path in _with_progress(paths):
         try:
-            content = files.read(path)
+            content = store.read(path)
         except KeyError:
-            private.delete(path)
+            copy.delete(path)
             continue
         copied += 1
         if path not in existing:
-            private.write(path, content)
-        if private.read(path) != content:
+            copy.write(path, content)
+        if copy.read(path) != content:
             raise StoreError(
                 f"{target}: {path} differs from the source; stop the board and the workers, then run the command again"
             )

@@ -36,7 +36,7 @@ from submissions.texts.errors import ConflictError, DamagedError
 _FILE = 0o100644
 OBJECT_ID_BYTES = 20
 PATH_ENCODING_ERRORS = "surrogateescape"  # other programs may have written names that are not UTF-8
-SQUASHED = b"refs/squashed/"  # heads before a squash, named by its time, for readers that still use them
+SQUASHED = b"refs/squashed/"  # heads before a squash, named by the time of the squash, for readers that still use them
 
 
 Folder = dict[str, tuple[bool, ObjectID]]  # name → whether it is a folder, and its id
@@ -137,7 +137,7 @@ class GitStore:
 
     def entries(self, folder: str, head: str) -> int:
         with self.repository.open() as repo:
-            return len(_entries_of(repo, head, folder.split("/") if folder else []))
+            return len(_entries_at(repo, head, folder.split("/") if folder else []))
 
     def session(self) -> AbstractContextManager[None]:
         return self.repository.session()
@@ -149,7 +149,7 @@ class GitStore:
         """Return the id of a path's content at a commit. Raises KeyError if it does not exist."""
         *folders, name = path.split("/")
         with self.repository.open() as repo:
-            is_folder, sha = _entries_of(repo, head, folders).get(name, NO_ENTRY)
+            is_folder, sha = _entries_at(repo, head, folders).get(name, NO_ENTRY)
             if sha is None or is_folder:
                 raise KeyError(path)
             return sha.decode()
@@ -213,7 +213,7 @@ class GitStore:
                 raise ConflictError(MAIN)  # by a writer that does not use our lock, such as git itself
             remove_leftovers(repo.object_store)
             kept = [head]
-            for squashed_head in _squashed(repo, grace_s):
+            for squashed_head in _expire_squashed(repo, grace_s):
                 kept += _recent(repo, squashed_head, grace_s)
             if _has_only_our_refs(repo):  # otherwise other commits need objects too
                 reachable = {commit.id for commit in kept}
@@ -228,8 +228,8 @@ class GitStore:
         return self.repository.now()
 
 
-def _squashed(repo: Repo, grace_s: float) -> list[ObjectID]:
-    """Return the heads squashed within the last `grace_s` seconds, and delete the refs to older ones."""
+def _expire_squashed(repo: Repo, grace_s: float) -> list[ObjectID]:
+    """Delete the refs to heads squashed more than `grace_s` seconds ago, and return the other squashed heads."""
     found = []
     for name, head in repo.refs.as_dict(Ref(SQUASHED)).items():
         if time.time() - int(name.partition(b"-")[0]) > grace_s:
@@ -284,8 +284,8 @@ def _entries(repo: Repo, folder: ObjectID) -> Folder:
     return {name.decode(errors=PATH_ENCODING_ERRORS): (S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in found}
 
 
-def _entries_of(repo: Repo, head: str, folders: Sequence[str]) -> Folder:
-    """Return what is in a folder of a commit, named by the folders on the way to it; nothing if there is no such folder.
+def _entries_at(repo: Repo, head: str, folders: Sequence[str]) -> Folder:
+    """Return what is in a folder of a commit, or nothing if there is no such folder. `folders` is its path: ["a", "b"].
 
     Raises DamagedError as `_entries` does.
     """

@@ -25,7 +25,7 @@ MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
 STALE_LOCK_S = 2.0  # a lock file of git older than this is a leftover
 LOCK_TIMEOUT_S = 60.0  # to wait for another writer; a commit takes milliseconds unless its process is suspended
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
-# The files of a repository without objects, relative to its folder. Folders are empty then.
+# The files of a repository that has no objects yet, relative to its folder. Its other folders are empty.
 _FILES_OF_EMPTY_REPOSITORY = {"HEAD", "config", "description", "info/exclude"}
 
 
@@ -165,7 +165,7 @@ class GitRepository:
     def _create(self) -> None:
         """Create the repository in a temporary folder and rename it, so that a killed process leaves no half of one."""
         if self.path.exists():
-            # A process killed while it created the store leaves only empty folders and files of a few lines.
+            # Early versions created the store in its place. If they were killed, they left only empty folders and short files.
             if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
                 raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
             files = {str(path.relative_to(self.path)) for path in self.path.rglob("*") if not path.is_dir()}

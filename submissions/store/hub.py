@@ -54,17 +54,17 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 TRIES = 6
-LONGEST_WAIT = 30.0  # seconds between two attempts
+LONGEST_WAIT = 30.0  # seconds; if the Hub asks for a longer wait, there is no further attempt
 RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further attempt
 CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 CONFLICTS = (409, 412)  # HTTP status codes with which the Hub refuses a commit whose parent is no longer the newest
 UNDO_TRIES = 5
 MAX_REFUSALS = 7  # refusals in a row, while nobody else commits, after which the branch accepts no commits at all
-# After a fetch older than this, only the newest commit is fetched: all folders since would be too large.
+# If the last fetch is longer ago, only the newest commit is fetched: the folders of all commits since would be too large.
 FRESH_S = 3600.0
 COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is not in the mirror
 MAX_SINGLE_FILES = 300  # to prefetch more files, all files are fetched in one request
-MIRROR_BYTES = 500_000_000
+MIRROR_BYTES = 500_000_000  # `tidy` clears a larger mirror
 CONNECTIONS = 8  # for downloading single files
 
 
@@ -126,13 +126,15 @@ class HubStore:
         return self._mirrored(head, lambda: self._mirror.snapshot(head))
 
     def read(self, path: str, head: str) -> bytes:
-        def content() -> bytes:
+        def read_or_download() -> bytes:
             blob = self._mirror.blob(path, head)
-            mirrored = self._mirror.content(blob) if self._mirror.has(blob) else None
-            # Git sends only the pointer of a file that the Hub stores outside git.
-            return self._download(path, head, blob) if mirrored is None or is_pointer(mirrored) else mirrored
+            if self._mirror.has(blob):
+                content = self._mirror.content(blob)
+                if not is_pointer(content):  # of a file that the Hub stores outside git, git sends only the pointer
+                    return content
+            return self._download(path, head, blob)
 
-        return self._mirrored(head, content)
+        return self._mirrored(head, read_or_download)
 
     def entries(self, folder: str, head: str) -> int:
         return self._mirrored(head, lambda: self._mirror.entries(folder, head))
@@ -345,10 +347,10 @@ class HubStore:
         try:
             return read()
         except KeyError:
-            if self._mirror.has(head):
+            if self._mirror.has(head):  # so the commit has no such file
                 raise
         except DamagedError as error:
-            if self._mirror.has(head):
+            if self._mirror.has(head):  # otherwise another process has just cleared the mirror
                 self._reset_mirror(error)
         self._fetch(head)
         return read()
