@@ -5,6 +5,7 @@ import hashlib
 import os
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from evaluator.core.errors import DataError
 
 HASH_LENGTH = 32  # hex digits of a SHA-256 in the name of a file; half of them, 128 bits, is enough
 MIN_SIZE = 4096  # bytes that a file or folder counts at least: about what it takes on the disk
+MIN_FREE = 65_536  # bytes; with less, a disk counts as full
 BLOCK = 512  # bytes; the unit of `st_blocks`
 
 
@@ -40,6 +42,21 @@ def replace_file(path: Path, content: bytes) -> None:
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether an error says that a disk or the quota of a user is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def has_full_disk(folder: Path) -> bool:
+    """Return whether the disk of a folder, or this user's quota there, has less than MIN_FREE bytes left."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(MIN_FREE))
+    except OSError as error:
+        return is_disk_full(error)
+    return False
 
 
 def check_new_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
+from evaluator.core.files import has_full_disk
 from evaluator.core.signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_stopped
 from evaluator.job.command import inference_command
 from evaluator.job.events import MAX_EVENT_BYTES, Observer, OnProgress, printable_part
@@ -85,6 +86,9 @@ def run_inference(
         raise watchdog.exceeded
     if memory_error:
         raise memory_error
+    # Whatever the process reported: without space for its answers, it cannot do its work.
+    if child.returncode and has_full_disk(job.folder):
+        raise EvaluationError(FailureCode.DISK_FULL, f"no space is left on the disk of {job.folder}")
     if child.returncode:
         raise _exit_error(child.returncode, observer, job)
     return time.monotonic() - observer.loaded_at

@@ -1,8 +1,8 @@
 """Write and read the records of an evaluation in the private store.
 
 `details/KEY.jsonl` has a row with the answers and scores of each item, so that they can be scored again after an erratum and
-published when their quarter is revealed; ids of items are replaced by their HMAC. `scores/KEY.parquet` has the item scores that later results
-are compared with.
+published when their quarter is revealed; ids of items are replaced by their HMAC. `scores/KEY.parquet` has the item scores
+that later results are compared with.
 """
 
 import hashlib

@@ -202,8 +202,7 @@ def _read_answer_table(file: Path) -> list[dict[str, Any]]:
     texts = [column.name for column in schema if column.type == pa.string()]
     try:
         parquet = pq.ParquetFile(file)
-        groups = [parquet.metadata.row_group(number) for number in range(parquet.metadata.num_row_groups)]
-        _check_size(file, sum(group.total_byte_size for group in groups))
+        _check_size(file, unpacked_bytes(parquet.metadata))
         columns = sorted((column.name, str(column.type)) for column in parquet.schema_arrow)
         if columns != sorted((column.name, str(column.type)) for column in schema):
             raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
@@ -214,6 +213,14 @@ def _read_answer_table(file: Path) -> list[dict[str, Any]]:
         raise DataError(f"{file}: has missing values")
     _check_size(file, sum(_text_bytes(table[name]) for name in texts))
     return list(table.cast(parquet.schema_arrow).to_pylist())
+
+
+def unpacked_bytes(metadata: Any) -> int:
+    """Return the bytes of the pages of a Parquet file once they are unpacked, as its metadata declares them.
+
+    A text that many rows have counts once.
+    """
+    return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
 
 
 def _check_size(file: Path, unpacked: int) -> None:

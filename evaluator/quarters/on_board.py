@@ -48,9 +48,9 @@ def board_differences(books: Books, read: Callable[[str], bytes]) -> list[str]:
 
 
 class _TableRow(NamedTuple):
-    """The fields of a row of a board's table that are compared. They are untrusted, so they may have any type."""
+    """The fields of a row of a board's table that are compared. They are untrusted: all but the key may have any type."""
 
-    key: Any
+    key: str
     model: Any
     split: Any
     benchmark_version: Any
@@ -59,7 +59,9 @@ class _TableRow(NamedTuple):
 
     @classmethod
     def of(cls, row: Any) -> "_TableRow":
-        """Return these fields of a row. Raises KeyError or TypeError if it lacks one or is not a JSON object."""
+        """Return these fields of a row. Raises KeyError or TypeError if it lacks one, or has no text as its key."""
+        if not isinstance(row["key"], str):
+            raise TypeError("the key of a row is not text")
         return cls(*(row[name] for name in cls._fields))
 
 

@@ -7,14 +7,18 @@ difference is one line of text.
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from evaluator.core.errors import DataError
 from evaluator.fresh.set_hash import set_hash
-from evaluator.quarters.books import SET, Books
+from evaluator.quarters.books import SET, Books, unpacked_bytes
 from evaluator.quarters.dataset import write_dataset
 from evaluator.results.answer_rows import answers_hash
 from evaluator.results.build_result import scored_fields
 from submissions.records.result import EvalResult
+
+MAX_TIMES_LARGER = 10  # a Parquet file that unpacks to more than that many times the expected bytes is not read
+ROWS_AT_ONCE = 16
 
 
 def book_differences(books: Books) -> list[str]:
@@ -36,7 +40,7 @@ def book_differences(books: Books) -> list[str]:
 
 
 def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_ids: set[str]) -> Iterator[str]:
-    """Yield what is wrong with a result: its hash, date, set, version or answers, or a field that is not the same when computed again."""
+    """Yield what is wrong with a result: its hash, date, set, version or answers, or a field that is computed again."""
     key = result.request_key
     benchmark = books.benchmark
     commitment = books.commitment
@@ -83,7 +87,7 @@ def file_differences(books: Books, folder: Path) -> list[str]:
         expected = _files(rewritten)
         missing = [f"{path}: is missing" for path in sorted(expected - found)]
         unknown = [f"{path}: does not belong to the dataset" for path in sorted(found - expected)]
-        changed = [path for path in sorted(found & expected) if not _is_same(folder / path, rewritten / path)]
+        changed = [path for path in sorted(found & expected) if not _is_same_file(folder / path, rewritten / path)]
     return [*missing, *unknown, *(f"{path}: differs from what follows from the items and answers" for path in changed)]
 
 
@@ -97,14 +101,32 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same_file(found: Path, expected: Path) -> bool:
     """Return whether two files are equal. Parquet files are compared by rows: other library versions write other bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if one.suffix != ".parquet":
-        return one.read_bytes() == other.read_bytes()
+    if found.suffix != ".parquet":
+        return found.read_bytes() == expected.read_bytes()
     try:
-        return bool(pq.read_table(one).equals(pq.read_table(other)))
+        return _is_same_table(pq.ParquetFile(found), pq.ParquetFile(expected))
     except (OSError, ValueError, pa.ArrowException):
         return False
+
+
+def _is_same_table(found: Any, expected: Any) -> bool:
+    """Return whether two `ParquetFile`s have the same columns and rows.
+
+    A small file of a stranger can unpack to many gigabytes, see `books`. So one that declares to be much larger is different,
+    and a few rows are unpacked at a time.
+    """
+    if not found.schema_arrow.equals(expected.schema_arrow) or found.metadata.num_rows != expected.metadata.num_rows:
+        return False
+    if unpacked_bytes(found.metadata) > MAX_TIMES_LARGER * unpacked_bytes(expected.metadata):
+        return False
+    return all(one == other for one, other in zip(_rows(found), _rows(expected), strict=True))
+
+
+def _rows(parquet: Any) -> Iterator[dict[str, Any]]:
+    for batch in parquet.iter_batches(batch_size=ROWS_AT_ONCE):
+        yield from batch.to_pylist()

@@ -5,7 +5,6 @@ the read-only token and is killed if it takes too long or downloads too much. Py
 only if the operator has approved them, and used only if their bytes are the approved ones.
 """
 
-import errno
 import json
 import os
 import shutil
@@ -23,6 +22,7 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.core.errors import EvaluationError, EvaluationStopped
+from evaluator.core.files import is_disk_full
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.hub_models.code_settings import code_setting
@@ -254,8 +254,7 @@ def main(model_id: str, revision: str, folder: str, *options: str) -> int:
         code = FailureCode.MODEL_NOT_FOUND
         reason = str(error)
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: of the client for Xet
-        is_disk_full = getattr(error, "errno", None) == errno.ENOSPC
-        code = FailureCode.DISK_FULL if is_disk_full else FailureCode.HUB_UNAVAILABLE
+        code = FailureCode.DISK_FULL if is_disk_full(error) else FailureCode.HUB_UNAVAILABLE
         reason = str(error)
     sys.stderr.write(" ".join(reason.split()))
     return EXIT_CODES[code]

@@ -66,7 +66,8 @@ class HostFaultPause:
             )
 
     def _forget_faults(self) -> None:
-        """Begin with the shortest pause again after the next host fault. A pause that has begun lasts until `ends_at`."""
+        """End the pause, and begin with the shortest one after the next host fault."""
+        self.ends_at = 0.0
         if len(self._failed) >= PAUSE_NOTICE_AFTER:
             self._heartbeats.resume(self._worker)
         self._failed.clear()

@@ -12,7 +12,6 @@ A run ends in one of four ways: with a result; with a failure, which is written 
 if this worker stops; or dropped, if another worker has taken over the request.
 """
 
-import errno
 import logging
 import threading
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from evaluator.core.data_types import Item
 from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
-from evaluator.core.files import remove_path
+from evaluator.core.files import is_disk_full, remove_path
 from evaluator.core.signals import STOP_NOTICE_SECONDS
 from evaluator.job.folder import Job, tail_of
 from evaluator.publication.publish import offer, publish
@@ -256,8 +255,7 @@ def failure_code(error: Exception) -> FailureCode:
         return FailureCode.DEADLINE
     if isinstance(error, EvaluationError):
         return error.code
-    disk_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return FailureCode.DISK_FULL if disk_full else FailureCode.INTERNAL_ERROR
+    return FailureCode.DISK_FULL if is_disk_full(error) else FailureCode.INTERNAL_ERROR
 
 
 def take_over(settings: Settings, claim: str, shard: Shard | None = None, *, is_private: bool = False) -> ClaimedRun:

@@ -202,7 +202,7 @@ def cron(every: timedelta) -> str:
     """
     minutes = every.total_seconds() / 60
     hours = minutes / 60
-    if 1 <= minutes < 60 and 60 % minutes == 0:
+    if 1 <= minutes < 60 and minutes.is_integer() and 60 % minutes == 0:
         return f"*/{int(minutes)} * * * *"
     if hours == 24:
         return "0 0 * * *"

@@ -500,6 +500,30 @@ def test_board_that_is_none_is_one_line(content: bytes, revealed: Path) -> None:
         board_differences(open_books(revealed), lambda _: content)
 
 
+@pytest.mark.integration
+def test_key_of_board_that_is_no_text_is_one_line(revealed: Path) -> None:
+    books = open_books(revealed)
+    row = {"key": ["x"], "model": "m", "split": "s", "benchmark_version": "1", "kind": "verified", "retired": False}
+    board = {"record.json": {"commitments": []}, f"boards/{books.benchmark.name}.json": [row]}
+    with pytest.raises(DataError, match="in a form that boards do not have"):
+        board_differences(books, lambda path: json.dumps(board[path]).encode())
+
+
+@pytest.mark.integration
+def test_items_that_unpack_to_many_gigabytes_are_not_unpacked(revealed: Path) -> None:
+    """A text that all rows have is stored once, and would take its bytes once for each row."""
+    file = revealed / "data/items.parquet"
+    items = pq.read_table(file)
+    place = items.schema.get_field_index("target")
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * len(items)), pa.array(["0" * 2**25]))
+    pq.write_table(items.set_column(place, "target", texts), file, compression="gzip", store_schema=False)
+    assert file.stat().st_size < 2**20
+    unpacked = 2**25 * len(items)
+    before = pa.default_memory_pool().max_memory()
+    assert "data/items.parquet: differs" in str(file_differences(open_books(revealed), revealed))
+    assert pa.default_memory_pool().max_memory() - before < unpacked / 2
+
+
 @pytest.mark.parametrize(
     ("output", "answer"),
     [

@@ -160,6 +160,12 @@ def test_score_counts_missing_answer_as_empty(tmp_path: Path, capsys: pytest.Cap
         ([ITEM], [{"id": "1", "text": 15}], "line 1: 'text' must be text"),
         ([ITEM], [{"id": "1"}], "line 1: 'text' must be text"),
         ([ITEM], ['{"id": "1", "text": "3개", "text": "15개"}'], "line 1: invalid JSON: the key 'text' appears twice"),
+        ([ITEM], ['{"id": "1", "\\u0069d" : "2", "text": "3개"}'], "line 1: invalid JSON: the key 'id' appears twice"),
+        (
+            [ITEM],
+            ['{"id": "1", "text": "3", "x": {"y": 1, "y": 2}}'],
+            "line 1: invalid JSON: the key 'y' appears twice",
+        ),
         (
             ['{"id": "1", "answer": "3개", "answer": "15개"}'],
             [],

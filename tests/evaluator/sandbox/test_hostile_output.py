@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,6 +79,29 @@ def test_run_inference_ends_on_flood_of_output(job: Job, monkeypatch: pytest.Mon
     assert failure_of(job, "wrote more than") == "model_error"
     remove_path(job.folder)
     assert not job.folder.exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return the folder of a file system of 1 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], capture_output=True).returncode:
+        pytest.skip("this user may not mount a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.parametrize("reported", [[], [ENVIRONMENT, LOADED]])
+def test_run_inference_on_full_disk_is_infrastructure_failure(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, reported: list[dict[str, object]]
+) -> None:
+    job = Job.prepare(small_disk / "job", EngineOptions(small_disk, "float32", 8), [Prompt("1", "?")])
+    failed = {"event": "failed", "code": "model_error", "message": "OSError: [Errno 28] No space left on device"}
+    fill = f"with open({str(job.out / 'answers')!r}, 'wb') as file:\n  file.write(bytes(2**21))"
+    lines = "".join(json.dumps(event) + "\n" for event in [*reported, failed])
+    run_as_model(monkeypatch, f"print({lines!r}, end='', flush=True)\n{fill}")
+    assert failure_of(job, "no space is left") == "disk_full"
 
 
 KILL = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"

@@ -402,6 +402,10 @@ def test_worker_pauses_longer_after_host_faults(
     assert "repeated disk_full" in caplog.text
     (pause,) = Heartbeats(settings).pauses(queue.store.now())
     assert pause.code == "disk_full"
+    clock[0] -= 1
+    assert worker.pause.is_active
+    worker.pause.update("key of a request that was running meanwhile", None)
+    assert not worker.pause.is_active and Heartbeats(settings).pauses(queue.store.now()) == []
     queue.requeue_all()
     assert worker.run_pending() == 4 and not worker.pause.has_host_fault
     assert Heartbeats(settings).pauses(queue.store.now()) == []

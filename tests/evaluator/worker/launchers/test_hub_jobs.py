@@ -143,7 +143,7 @@ def test_job_that_nothing_can_run_is_not_started(
 def test_cron_formats_intervals() -> None:
     for minutes, expected in ((10, "*/10 * * * *"), (60, "0 */1 * * *"), (360, "0 */6 * * *"), (1440, "0 0 * * *")):
         assert cron(timedelta(minutes=minutes)) == expected
-    for uneven in (0.5, 7, 90, 2880):
+    for uneven in (0.5, 7, 7.5, 90, 2880):
         with pytest.raises(SettingsError):
             cron(timedelta(minutes=uneven))
 
