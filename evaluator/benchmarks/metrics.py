@@ -41,7 +41,7 @@ class Metric:
     on_hub: bool = True  # whether it is published on model pages of the Hub
     needs_gold: bool = True  # whether it depends on the gold answers, so that its values could reveal them
     lower_is_better: bool = False
-    loss_on: str | None = None  # version of the pictures ("scan") whose loss against the clean ones it measures
+    loss_on: str | None = None  # version of the pictures, such as "scan", if the metric is the score lost on it
     name_in_order: Text | None = None  # its title in "… 높은 순", if the title alone does not read as a score
 
     @property

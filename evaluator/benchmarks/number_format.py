@@ -69,10 +69,13 @@ def shown_value(value: Value, code: str) -> str:
 def shown_text(text: str, code: str) -> str:
     """Return a text as the format code shows it: ("15", '@"명"') -> "15명". Raises ValueError as `shown_value` does."""
     if "@" not in code and code.count(";") < TEXT_SECTION:
-        return text
+        return text  # no section is for texts, so a code that is not followed does not matter
     sections = _sections(code)
-    section = sections[TEXT_SECTION] if len(sections) > TEXT_SECTION else sections[-1]
-    if len(sections) <= TEXT_SECTION and not _is_for_text(section):
+    if len(sections) > TEXT_SECTION:
+        section = sections[TEXT_SECTION]
+    elif _is_for_text(sections[-1]):
+        section = sections[-1]
+    else:
         return text
     return "".join(text if token.kind == "text" else token.text for token in section).strip()
 
@@ -142,7 +145,8 @@ def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: st
 def _filled(value: Decimal, section: Sequence[_Token], code: str) -> str:
     """Return a section's text with a number that is not negative at the place of its digits.
 
-    Raises ValueError if the section is for dates, or has several places for digits, as in `000-0000`.
+    Raises ValueError if the section is for dates or has several places for digits, as in `000-0000`, or if the number is too
+    large.
     """
     kinds = [token.kind for token in section]
     shifted = value.scaleb(2 * kinds.count("percent"))  # each % multiplies by 100
@@ -202,7 +206,10 @@ def _rounded(value: Decimal, places: int) -> Decimal:
 
 
 def _shown_date(value: date | time, section: Sequence[_Token], code: str) -> str:
-    """Return a date or time as a section shows it: (2021-03-02, 'm"월" d"일"') -> "3월 2일". Raises ValueError."""
+    """Return a date or time as a section shows it: (2021-03-02, 'm"월" d"일"') -> "3월 2일".
+
+    Raises ValueError if the section is empty or has anything but parts of dates and words.
+    """
     if not section or any(token.kind not in ("date", "word", "nothing") for token in section):
         raise ValueError(_refusal(code))
     letters = [token.text[0] for token in section if token.kind == "date"]

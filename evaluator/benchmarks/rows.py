@@ -19,7 +19,7 @@ MAX_SHOWN_NAME = 100  # characters of an invalid file name in a message
 
 
 def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) -> list[Item]:
-    """Build the items of a source. `rows` has the location of each row (file and number) and a function that builds it.
+    """Build the items of a source. `rows` has the location of each row (file and number) and a function that builds an item.
 
     Raises DataError, naming the location, if a row is invalid or an id is repeated; also if there are no rows.
     """
@@ -54,7 +54,7 @@ def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
         raise DataError(f"{file}: not a {'Parquet' if is_parquet else 'text'} file: {error}") from None
 
 
-# What a row may raise whose values are not what they should be.
+# What building an item may raise if a value of its row is missing or of another type than it should be.
 ROW_ERRORS = (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError)
 
 
@@ -69,7 +69,10 @@ def text_in(row: Row, column: str) -> str:
 
 
 def nonempty_text(row: Row, column: str) -> str:
-    """Return the text of a column. Raises ValueError if it is missing, not text or blank."""
+    """Return the text of a column for `python -m evaluator score`. Raises ValueError if it is missing, not text or blank.
+
+    Unlike `text_in`, accept an unpaired surrogate: that command only reads and writes JSON, which can contain one.
+    """
     value = row.get(column)
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"'{column}' must be text that is not empty")

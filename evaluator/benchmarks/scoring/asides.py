@@ -74,6 +74,7 @@ _CONCLUDES = re.compile(
     """,
     re.VERBOSE,
 )
+# The answer may be the sum or the difference of other values. Unlike in ASKS_TO_COMPARE, the words for a change are enough.
 _ASKS_TO_COMPUTE = re.compile(
     r"""
     얼마나 | 차이 | 차는 | 대비 | 비해 | 보다                   # 2018년보다 얼마나
@@ -162,7 +163,10 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     whatever is asked.
     """
     question, _, required = reference
-    if _UNDECIDED.search(text) or _CONCLUDES.search(text) or any(map(names_year, required)):
+    if _UNDECIDED.search(text) or _CONCLUDES.search(text):
+        return False
+    # Candidates are told apart by the words before them, but a year by those after it: 2015년에 시행되었고 2016년에 개정되었습니다.
+    if any(map(names_year, required)):
         return False
     if len(scan(text)) > MAX_VALUES or len(_years_in_sentences(text)) > 1 + MAX_OTHERS:
         return False
@@ -181,7 +185,7 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
 
 
 def _is_of_both(quantity: Quantity, required: Sequence[Quantity]) -> bool:
-    """Return whether a quantity is the sum or the difference of the two required ones, and none of them.
+    """Return whether a quantity is the sum or the difference of the two required ones, and neither of them.
 
     With 525건 and 447건 required, it is 972건 or 78건.
     """
@@ -194,7 +198,9 @@ def _is_of_both(quantity: Quantity, required: Sequence[Quantity]) -> bool:
 def _without_operands(question: str, text: str, candidates: Sequence[Candidate], result: Quantity) -> list[Candidate]:
     """Return candidates without the two values that a result at the end is the sum or the difference of.
 
-    Return all of them if the question does not ask to compute something.
+    Return all of them if the question does not ask to compute something, or if the last one always competes or is not the
+    required result. Operands are looked for in the whole text, because one in an expression is not a candidate: 41,084개소 of
+    "2016년 41,084개소 → 2020년 35,352개소, 총 5,732개소 감소".
     """
     last = candidates[-1]
     if not _ASKS_TO_COMPUTE.search(question) or last.always_competes or not last.quantity.agrees(result):
@@ -217,9 +223,9 @@ def _may_be_operand(quantity: Quantity, result: Quantity) -> bool:
 
 
 def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates without those before which the question has fewer words than before another one.
+    """Return the candidates without those whose words are only a part of those of the candidate that has the most.
 
-    Fewer means a part of the other's words; a candidate with other words stays. To "한국의 의사 수는?", 2.4명 is left out of
+    One with a word of its own stays, and one that always competes. To "한국의 의사 수는?", 2.4명 is left out of
     "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before it, and 2.6명 has these and 한국.
     """
     most_words = max((candidate.words for candidate in candidates), key=len)
@@ -243,7 +249,7 @@ def _years_in_sentences(text: str) -> set[int | Decimal]:
 def _is_table(left_out: Sequence[Candidate], *, concludes: bool) -> bool:
     """Return whether the values that are left out are a table, in sentences or in a list from which no sentence concludes.
 
-    Else an answer that gives all rows of a page would be right whatever is asked.
+    Without this rule, an answer that gives all rows of a page would be right whatever is asked.
     """
     stated = {candidate.quantity for candidate in left_out if candidate.is_stated}
     listed = {candidate.quantity for candidate in left_out if not candidate.is_stated}
@@ -325,8 +331,8 @@ def _is_year_in_english(sentence: str, mention: Mention) -> bool:
 def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_required: bool) -> bool:
     """Return whether a sentence says a value of another year, denies it, compares it, or computes with it.
 
-    A required value is an aside for the first of these reasons only. The reasons after `is_required` (a rounding, another
-    label, a change, a sum, a rate) are about what a value is, and the required one is what the question asks for.
+    These reasons hold for a required value too. The reasons after `is_required` (a rounding, another label, a change, a sum,
+    a rate) do not: they are about what a value is, and the required one is what the question asks for.
     """
     question, in_question, required = reference
     before = sentence[: mention.start]

@@ -1,7 +1,7 @@
 """Decide whether a text only bounds a value: 300건 이상, 300건을 밑돕니다, at least 300.
 
-All strict rules about values use these patterns, so that a bound means the same in all benchmarks. Examples have the value
-in brackets.
+`unsure_answers` and `readings` ask `is_bound`, so that a bound means the same in KO-VQA and KO-FRESH. The rule of
+InfoChartQA does not: it knows only words before a value (`chart_text.DENIAL_BEFORE`). Examples have the value in brackets.
 """
 
 import re

@@ -83,7 +83,7 @@ def value_match(answer: str, response: str, tolerance: float) -> bool:
     pairs = [(wanted * x, given * y) for x in (wanted_unit, 1.0) for y in (given_unit, 1.0)]
     pairs += [(factor * wanted, given) for factor in FACTORS]
     pairs += [(wanted, factor * given) for factor in FACTORS]
-    return any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs)
+    return any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs)  # + 0.01 as published: w may be 0
 
 
 def unordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
@@ -112,7 +112,9 @@ def choice_match(answer: str, response: str) -> bool:
     tail = response[-10:] if len(response) > 50 else response
     given = {_letter(part) for part in tail.split(",")}
     wanted = {_letter(part) for part in answer.upper().split(",")}
-    return None not in given | wanted and given == wanted  # without a letter the published code guesses one
+    if None in given or None in wanted:
+        return False  # the published code guesses a letter here
+    return given == wanted
 
 
 def _letter(part: str) -> str | None:

@@ -67,7 +67,7 @@ _MIDDLE_ITEM = re.compile(  # of ", juice and "
 )
 _LAST_ITEM = re.compile(r",\s*(?:and|&)\s+(?!finally|lastly|then)[a-z]\w*\s*(?:[.(]|$)")  # of ", , and basketball."
 _COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)  # only two
-_EXCLUDES = re.compile(  # Spain is not included; 스페인은 제외
+_EXCLUDES = re.compile(  # Spain is not included; Spain is in NATO only; 스페인은 제외
     r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE
 )
 _DENIED_CLAUSE = re.compile(  # Italy and Japan are[, but Spain is not]
@@ -124,9 +124,9 @@ def _readings(question: str, answer: str, response: str, *, is_ordered: bool) ->
 
 
 def _separator_for(answer: str) -> str:
-    """Return a pattern of what separates items.
+    """Return a pattern of what separates items, without what is part of an item of the answer.
 
-    What is part of an item of the answer separates none: & and "and" of "R&D,Sales and marketing".
+    For "R&D,Sales and marketing", & and "and" separate nothing. A comma and a new line always do.
     """
     return "|".join(
         separator for separator in _SEPARATORS if separator in (_COMMA, _NEW_LINE) or not re.search(separator, answer)
@@ -184,7 +184,7 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """
     items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
     in_one_case = american(text.casefold())
-    starts = _places_of(items, in_one_case)
+    places = _places_of(items, in_one_case)
     without_items = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [
         *_OTHER_ITEM.findall(without_items),
@@ -195,11 +195,11 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     if not re.search(r"\d", answer):  # numbers are values of items
         names = [name for name in names if not name.strip().isdigit()]
     others = [name for name in names if name.strip().casefold() not in one_form(question).casefold()]
-    if len(starts) < len(items) or others:
+    if len(places) < len(items) or others:
         return ""
     if _LAST_ITEM.search(without_items) or _states_other_count(text, len(items)):
         return ""
-    return ", ".join(item for _, item in sorted(starts))
+    return ", ".join(item for _, item in sorted(places))
 
 
 def _states_other_count(text: str, count: int) -> bool:
@@ -217,9 +217,9 @@ def _columns(text: str) -> list[str]:
 
 
 def _places_of(items: Sequence[str], text: str) -> list[tuple[int, str]]:
-    """Return the places at which a text names items, with these, if it names them. Items that contain others are found first.
+    """Return each item that a text names, after the place of its first mention.
 
-    The place of 남수단 is no place of 수단: "South Sudan" names no Sudan.
+    Longer items are found first and covered, so that "South Sudan" does not name Sudan.
     """
     places: list[tuple[int, str]] = []
     for item in sorted(items, key=len, reverse=True):

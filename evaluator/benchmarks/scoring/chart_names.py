@@ -97,10 +97,10 @@ def gives_name(question: str, answer: str, passage: str) -> bool:
     without_value = clause
     if not re.search(r"\d", answer):
         without_value = _VALUE_OF_NAME.sub("", clause)
-    # Asides are searched before words lose their endings, because "because" would be "becaus". A dash begins an aside too.
     if _is_in_comparison(question, answer, without_value):
         without_value = _COMPARISON.sub(" ", without_value)
-    before_dash = _normal(without_value).partition(" — ")[0]
+    before_dash = _normal(without_value).partition(" — ")[0]  # a dash begins an aside, as the words of `main_part` do
+    # Words lose their endings after that only, because `main_part` does not know "becaus".
     main = _stemmed(main_part(before_dash, _HAS_WORD)).strip(" .*()[]\"'")
     return any(_asserts_name(question, name, main) for name in _forms_of(question, answer, without_value))
 
@@ -146,7 +146,7 @@ def _has_first_name(last: str, passage: str) -> bool:
 
 
 def _stemmed(text: str) -> str:
-    """Return a text in lower case in which a noun and its plural are the same: city and cities, box and boxes, toe and toes."""
+    """Return a text, which must be in lower case, with a noun and its plural made equal: city and cities, box and boxes."""
     return _WORD.sub(lambda match: _stem(match[0]), text)
 
 
@@ -154,7 +154,7 @@ def _stem(word: str) -> str:
     """Return a noun without its plural ending: cities → city, boxes → box, but not bus."""
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _NOT_PLURAL:
         word = word[:-1]
-    if len(word) == 3:  # pie, toe: shorter words are not stemmed, so their plurals must not be shorter either
+    if len(word) == 3:  # "pies" is "pie" now, as the singular is, which has too few letters for `_WORD`
         return word
     if word.endswith("ie"):
         return f"{word[:-2]}y"
@@ -190,7 +190,10 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
 
 
 def _repeats_verb(question: str, after: str) -> bool:
-    """Return whether the word behind a name is one of the question: "carried more every year"."""
+    """Return whether the word behind a name is one of the question: "carried" for "Which port carried the most?".
+
+    `after` is a text of `_stemmed`, so the question is brought into that form too.
+    """
     found = re.match(r"\s(?:[a-z]+ly\s)?([a-z]+)", after)
     return found is not None and bool(stems_of(found[1]) & stems_of(_stemmed(question.lower())))
 

@@ -140,8 +140,12 @@ def answer_is_value(answer: str) -> bool:
 def _labelled_value(question: str, response: str) -> str | None:
     """Return what is behind the label that a question names in a response of lines `label: value`, or None.
 
-    Such lines may also be joined by commas or semicolons. It is the first line's name if that label has only words of the question, or the value of the only one of two to four
-    lines that has words of the question. To "How many plants does France have?", "France: 15\\nSpain: 17" gives 15.
+    Such lines may also be joined by commas, semicolons or slashes. The first of these is returned:
+
+    - the name in the first line, if its label has only words of the question
+    - of two to four lines, the value of the last one, if its label has words of the question that no other has
+    - of two to four lines, the value of the only one whose label has such words: to "How many plants does France have?",
+      "France: 15\\nSpain: 17" gives 15
     """
     lines = [_BULLET_MARK.sub("", line) for line in response.splitlines() if line.strip()]
     if len(lines) == 1:
@@ -154,7 +158,9 @@ def _labelled_value(question: str, response: str) -> str | None:
         return None
     own = own_words([labels_of(line.partition(":")[0]) & labels_of(question) for line in lines])
     named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]
-    return named[-1] if len(named) == 1 or own[-1] else None
+    if own[-1]:  # the last value may be computed from the others: "Nigeria: 377, Ethiopia: 213, Combined: 590"
+        return named[-1]
+    return named[0] if len(named) == 1 else None
 
 
 def _without_alternative_words(response: str) -> str:
@@ -166,10 +172,14 @@ def _without_alternative_words(response: str) -> str:
 def _final_passages(question: str, answer: str, response: str, *, is_value: bool) -> list[str]:
     """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
 
-    The answer follows a marker or a conclusion, or is the only passage in bold or a first sentence that is nothing but
-    an answer. Else it is in the last sentence that is not about another time, or in one that repeats more of the
-    question, if nothing is concluded from that. The first of these decides, from the most explicit to the least: a response
-    with a box is not searched for a marker.
+    The first of these decides, from the most explicit to the least, so a response with a box is not searched for a marker:
+
+    1. a box
+    2. what follows the last marker
+    3. what the last line concludes
+    4. the only passage in bold
+    5. a first sentence that is nothing but an answer, before sentences that say more
+    6. what `_answering_sentences` chooses among the sentences that are not about another time
     """
     if len(response) > MAX_LENGTH:
         return []
@@ -213,9 +223,9 @@ def _conclusion(response: str) -> str:
 def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
     """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes.
 
-    The one that repeats more is returned alone if the last one is about others ("Italy is a close second.") or it names
-    something else than the answer, so that the last one cannot make it right. The only sentence with "must be" is returned
-    before any of that is compared.
+    The one that repeats more is returned alone if the last one is about others ("Italy is a close second."), or if it names
+    another month or country than the answer: a last sentence with the right one does not make it right. If one sentence only
+    has words such as "must be", that one is returned.
     """
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
@@ -244,7 +254,10 @@ def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
 
 
 def _is_candidate(part: str) -> bool:
-    """Return whether a part of a response may be one of several candidates: a few words that are not a sentence."""
+    """Return whether a part of a response may be one of several candidates: a few words that are not a sentence.
+
+    Unlike in `_is_bare`, it may have a label or a function word: "Japan: 12 %", "Japan in 2020".
+    """
     is_sentence = "=" in part or (part.endswith(".") and bool(FUNCTION_WORD.search(part)))
     return len(part.split()) <= MAX_CANDIDATE_WORDS and not is_sentence
 

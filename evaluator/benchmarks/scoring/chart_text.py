@@ -97,7 +97,7 @@ FUNCTION_WORD = re.compile(
     r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
-# In texts that `one_form` and `lower` have changed.
+# In texts that `one_form` has returned, which writes these names in lower case.
 _MONTH_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(MONTHS)})(?![a-z])")
 COUNTRY_NAME = re.compile(rf"(?<![a-z])(?:{'|'.join(COUNTRIES)})(?![a-z])")
 
@@ -178,7 +178,10 @@ def is_of_other_rank(question: str, passage: str) -> bool:
     if len(asked_ends) == len(given_ends) == 1 and asked_ends != given_ends:
         return True
     asked_places = _places_in(question)
-    if len(asked_places) != 1 or any(place in passage.lower() for place in asked_places):
+    if len(asked_places) != 1:
+        return False
+    # With or without an adjective, as in "Food is the largest, Rent is second, and Transport is third".
+    if any(place in passage.lower() for place in asked_places):
         return False
     return none_in_common(asked_places, _places_in(clause))
 
@@ -218,7 +221,7 @@ def is_of_other_year(question: str, passage: str) -> bool:
 
 
 def american(text: str) -> str:
-    """Return a text in lower case in American spelling."""
+    """Return a text, which must be in lower case, in American spelling."""
     for british, spelling in SPELLINGS.items():
         text = text.replace(british, spelling)
     return text
@@ -233,5 +236,5 @@ def folded(text: str) -> str:
     text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     text = text.replace(" & ", " and ")
     text = american(text)
-    folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
-    return re.sub(r"(?<!\d)\.|\.(?!\d)|(?<!\d)/|/(?!\d)|[^\w.+%/-]|_|(?:입니다|이다)\.?$", "", folded)
+    text = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|(?<!\d)/|/(?!\d)|[^\w.+%/-]|_|(?:입니다|이다)\.?$", "", text)

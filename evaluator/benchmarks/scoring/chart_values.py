@@ -19,7 +19,7 @@ from evaluator.benchmarks.scoring.quantities import Mention, Quantity, scan
 
 MAX_SHARE_ERROR = 0.5  # percentage points between a fraction and a percentage
 MAX_ROUGH_SHARE_ERROR = 5  # between a fraction and a percentage beside it
-_NOT_ZERO = 0.01  # is added to the value by which a difference is divided
+_DIVISOR_OFFSET = 0.01  # is added to the value by which a difference is divided, so that the value may be 0
 _PER_ONE = re.compile(r"(?<![\d,.])1\s?(?:인|명|가구|일)당")  # 1인당, whose 1 is not a value
 _ASKS_AMOUNT = re.compile(
     r"""
@@ -95,10 +95,11 @@ _RESULT_BEFORE = re.compile(
         \b(?: increase | decrease | rise | drop | decline                  # an increase of [12]
             | difference | growth | gain | change | gap                    # the difference was [12]
             | total | average | sum | ratio | combined                     # a total of [27]
+            | answer | result                                              # the result is [27]
           )
         \s(?:of|is|was)
       | \b(?: difference | total | answer | result | sum | average )
-        \s(?: is | was | of | equals )                                     # the sum equals [27]
+        \s equals                                                          # the sum equals [27]
       | \b(?: by | equals | gives | yields | makes                         # rose by [12], which gives [27]
             | totals | totaling | totalling )                              # totaling [27]
       | [=≈→]                                                              # 12 + 15 = [27]
@@ -133,8 +134,8 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
         return False
     wanted = mentions[-1]
     if "%" in answer and (fractions := _FRACTION.findall(passage)):
-        is_written = any(mention.quantity.unit == "%" for mention in scan(readable(passage)))
-        max_error = MAX_ROUGH_SHARE_ERROR if is_written else MAX_SHARE_ERROR  # about three quarters (76.4 %)
+        has_percentage = any(mention.quantity.unit == "%" for mention in scan(readable(passage)))
+        max_error = MAX_ROUGH_SHARE_ERROR if has_percentage else MAX_SHARE_ERROR  # about three quarters (76.4 %)
         agrees = all(_is_share(wanted, part, whole, max_error) for part, whole in fractions)
         return agrees and _has_no_other_share(passage, wanted)
     if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
@@ -190,8 +191,9 @@ def readable(text: str) -> str:
 def _asserted_values(question: str, passage: str, *, years: bool) -> list[Mention]:
     """Return the values that a passage asserts: the one it arrives at, or all but years and those of the question.
 
-    If only such values are left, they are returned. The list is empty if one of them is denied. To "How many of the 40 cars
-    in 2020 were red?", "In 2020, 12 of the 40 cars were red" asserts 12.
+    Years are left out unless `years`, which is for answers that are a year. If a passage has no other values than such, they
+    are returned. The list is empty if one of the asserted values is denied. To "How many of the 40 cars in 2020 were red?",
+    "In 2020, 12 of the 40 cars were red" asserts 12.
     """
     text = readable(passage)
     values = [mention for mention in scan(text) if not _is_in_range(text, mention)] or list(scan(text))
@@ -239,8 +241,9 @@ def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Ment
     factor = _asked_factor(question)
     pairs = [(wanted_quantity.value, given_quantity.value)]
     if factor > 1 and not _has_factor(answer, wanted):
-        factors = (factor,) if _has_factor(clause, given) else (1, factor)
-        pairs = [(wanted_quantity.value * factor, given_quantity.value) for factor in factors]
+        # To "how many thousand", the answer 12 is 12,000, with which 12 and 12,000 agree. With a factor, only 12K does.
+        possible_factors = (factor,) if _has_factor(clause, given) else (1, factor)
+        pairs = [(wanted_quantity.value * possible, given_quantity.value) for possible in possible_factors]
     elif factor > 1 and not _has_factor(clause, given):
         pairs.append((wanted_quantity.value, given_quantity.value * factor))
     return any(_is_near(float(w), float(g), tolerance) for w, g in pairs)
@@ -249,9 +252,9 @@ def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Ment
 def _is_near(wanted: float, given: float, tolerance: float) -> bool:
     """Return whether two values differ by less than `tolerance` of the wanted one, which may be 0.
 
-    As in the published rule, values much smaller than _NOT_ZERO are near each other whatever they are.
+    As in the published rule, values much smaller than _DIVISOR_OFFSET are near each other whatever they are.
     """
-    return abs(wanted - given) / (_NOT_ZERO + abs(wanted)) < tolerance
+    return abs(wanted - given) / (_DIVISOR_OFFSET + abs(wanted)) < tolerance
 
 
 def _is_other_direction(question: str, given: Quantity) -> bool:

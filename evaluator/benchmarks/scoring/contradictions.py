@@ -131,8 +131,8 @@ _CHANGED_AFTER = re.compile(  # [227건]이나 늘었습니다, [227건] 감소,
 def gives_change(known: str, wanted: Sequence[Quantity], output: str) -> bool:
     """Return whether an output gives the wanted values only as changes, although a level is asked for.
 
-    `known` is the question and, if it has words, the gold answer. To "취업자는 몇 명인가요?", "548천 명 늘었습니다" is about
-    another number, and "548천 명으로 늘었습니다" is not.
+    `known` is the question, and the gold answer too if it may have a word for a change. To "취업자는 몇 명인가요?", "548천 명
+    늘었습니다" is about another number, and "548천 명으로 늘었습니다" is not.
     """
     if _MEANS_CHANGE.search(known):
         return False
@@ -169,6 +169,7 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
         return True
     if _differ(_PERIODS, known, _ADDED.sub(" ", said)):
         return True
+    # Brackets with only a year say what the value itself is about: 3명입니다(2023년 여성).
     about_value = _COMPARED_WITH.sub(" ", _ADDED.sub(_unless_of_another, said))
     if any(_differ(groups, known, about_value) for groups in _OPPOSITES):
         return True

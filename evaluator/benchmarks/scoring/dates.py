@@ -45,9 +45,9 @@ _HALF_PAST = re.compile(r"(?<=\d시)\s?반(?=$|[^가-힣]|입니다|이다|에|�
 _RANGE = re.compile(r"(?<=\d[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
 _NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
 _MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
-# 3:10 and 12:13 may be ratios; 7:46 and 19:30 are most likely times.
+# Tell times from ratios, without 오전, PM, a leading 0 or :00. 3:10, 7:13 and 12:13 may be ratios; 7:46 and 19:30 are times.
 _LATEST_AMBIGUOUS_HOUR = 5
-_EARLIEST_CLEAR_MINUTE = 25
+_EARLIEST_CLEAR_MINUTE = 25  # after an hour of one digit
 
 
 def dates_in_one_form(text: str) -> str:
@@ -80,7 +80,9 @@ def _clock(match: re.Match[str]) -> str:
     hour = int(match["hour"])
     minute = int(match["minute"])
     is_marked = half is not None or match["hour"].startswith("0") or minute == 0
-    is_likely = hour > _LATEST_AMBIGUOUS_HOUR and (minute % 5 == 0 or (hour < 10 and minute >= _EARLIEST_CLEAR_MINUTE))
+    is_round = minute % 5 == 0  # 19:30
+    is_unlike_ratio = hour < 10 and minute >= _EARLIEST_CLEAR_MINUTE  # 7:46
+    is_likely = hour > _LATEST_AMBIGUOUS_HOUR and (is_round or is_unlike_ratio)
     if not (is_marked or is_likely):
         return match[0]
     minutes = f" {minute}분" if minute else ""
