@@ -35,6 +35,7 @@ from evaluator.benchmarks.scoring.sentence_values import (
     years_in,
 )
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place, superlative
+from evaluator.benchmarks.scoring.units import UNIT_OF_DIFFERENCE
 
 MAX_VALUES = 20  # of an answer; one with more is a table
 # Ends of a sentence with a predicate, or three English words.
@@ -190,7 +191,8 @@ def _is_of_both(quantity: Quantity, required: Sequence[Quantity]) -> bool:
     With 525건 and 447건 required, it is 972건 or 78건.
     """
     first, second = required
-    if is_among(quantity, required):
+    units = {first.unit, UNIT_OF_DIFFERENCE.get(first.unit)}
+    if first.unit != second.unit or quantity.unit not in units or is_among(quantity, required):
         return False
     return quantity.value in (first.value + second.value, abs(first.value - second.value))
 

@@ -1,7 +1,7 @@
 """Decide whether a text only bounds a value: 300건 이상, 300건을 밑돕니다, at least 300.
 
-`unsure_answers` and `readings` ask `is_bound`, so that a bound means the same in KO-VQA and KO-FRESH. The rule of
-InfoChartQA does not: it knows only words before a value (`chart_text.DENIAL_BEFORE`). Examples have the value in brackets.
+All strict rules about values ask `is_bound`, so that a bound means the same in all benchmarks. Examples have the value in
+brackets.
 """
 
 import re
@@ -19,9 +19,9 @@ _BOUND_AFTER = re.compile(
     \s?
     {_OTHER_UNIT}
     (?: 가량 | 정도 )?
-    (?: 이상 | 이하 | 미만 | 초과 | 이전 | 이후                  # [300건] 이상
+    (?: 이상 | 이하 | 이내 | 미만 | 초과 | 이전 | 이후           # [300건] 이상
       | [은는이가을를도]? \s? {_DEGREE}
-        (?: 넘(?!버|어[지져졌])                                  # [300건]을 조금 넘습니다, but not 넘버, 넘어졌습니다
+        (?: (?:못\s?)? 넘(?!버|어[지져졌])                       # [300건]을 조금 넘습니다, but not 넘버, 넘어졌습니다
           | 초과 | 상회 | 하회 | 돌파                            # [300건]을 상회합니다
           | [웃밑][도돈돌돔돕돎]                                 # [300건]을 웃돕니다
           | (?:안|못)\s?[돼되된될됨됩] | 되지\s?[않못]           # [300건]이 채 안 됩니다
@@ -89,7 +89,7 @@ _LIMITS = (
     _limit(
         rf"최[대고장] | 상한 | 한도 | 정원 | 수용 | 기준치 | 허용 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 ) | \b(?: maximum | at\ most | up\ to )\b",  # 몇 명까지
         r"최[대고장](?:한|로)? | 많아야 | ≤ | at\ most | up\ to",  # 최대 [300명]
-        r"이하 | or\ (?:less|fewer|below)",  # [300명] 이하
+        r"이하 | 이내 | or\ (?:less|fewer|below)",  # [300명] 이하
     ),
     _limit(
         rf"최[소저단] | 하한 | 적어도 | {_ASKED_VALUE} 이상 | \b(?: minimum | at\ least )\b",  # 몇 명 이상

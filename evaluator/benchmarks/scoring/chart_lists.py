@@ -139,7 +139,7 @@ def _list_texts(question: str, answer: str, response: str, *, is_ordered: bool) 
     Of "Two countries grew: Italy and Japan", return the whole, "Italy and Japan" behind the colon, and the items of the
     answer in the order in which they are named.
     """
-    marked = [str(match[1]) for match in [*BOXED.finditer(response), *ANSWER.finditer(response)] if match[1].strip()]
+    marked = [str(match[1]) for match in [*ANSWER.finditer(response), *BOXED.finditer(response)] if match[1].strip()]
     bold = _BOLD_LIST.findall(response)
     if not marked and len(bold) == 1:
         marked = bold

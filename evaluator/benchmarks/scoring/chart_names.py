@@ -226,7 +226,7 @@ def _is_denied(question: str, before: str, after: str) -> bool:
     if _DENIED_AFTER.match(after):
         return True
     verb = _VERB_DENIED_AFTER.match(after)
-    return verb is not None and not stems_of(question).isdisjoint(stems_of(after[verb.end() :]))
+    return verb is not None and not stems_of(_stemmed(question.lower())).isdisjoint(stems_of(after[verb.end() :]))
 
 
 def _is_runner_up(question: str, after: str) -> bool:

@@ -105,7 +105,7 @@ _ONLY_VALUE_IN_BRACKETS = re.compile(
 _EITHER_VALUE = re.compile(
     rf"""
     \d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d                                 # 12 % or 15 %
-    | (?:{EITHER.pattern})\s+(?: maybe | perhaps | possibly | more | less | so )\b         # 12 % or more
+    | (?:{EITHER.pattern})\s+(?: maybe | perhaps | possibly | more | less | fewer | over | above | below | so )\b         # 12 % or more
     | either                                                                               # either of them
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -33,7 +33,7 @@ _ASIDE = re.compile(
 )
 # Before an answer that is denied or only bounded: "not the", "less than". Searched in lower case.
 DENIAL_BEFORE = re.compile(
-    r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$|아니|아닙"
+    r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$"
 )
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")  # 1800 to 2099
 _DIGIT = re.compile(r"\d")

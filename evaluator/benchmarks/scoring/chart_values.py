@@ -10,6 +10,7 @@ returns them, for all that `scan` reads. The positions of a `Mention` are those 
 import re
 import unicodedata
 
+from evaluator.benchmarks.scoring.bounds import is_bound
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, clause_about, folded, main_part
 from evaluator.benchmarks.scoring.names import none_in_common, number_words_as_digits
@@ -204,7 +205,9 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Mentio
     results = [value for value in values if _is_result(text, value)]
     if results:
         values = results[-1:]
-    is_denied = any(DENIAL_BEFORE.search(text[: value.start].lower()) for value in values)
+    is_denied = any(
+        DENIAL_BEFORE.search(text[: value.start].lower()) or is_bound(question, text, value) for value in values
+    )
     return [] if is_denied else values
 
 

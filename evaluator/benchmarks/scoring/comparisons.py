@@ -19,7 +19,7 @@ _COMPARED = re.compile(
 )
 _ADJECTIVE = re.compile(
     r"""
-    (?:더\s|[\d가-힣A-Za-z%]\s)
+    (?:더\s|[\d가-힣A-Za-z%]\s|^\s)                  # ^: right behind 보다
     (?: (?P<more> 많 | 높(?!이) | 크[다게고며] | 큰 | 큽 | 길(?!이) | 긴 | 깁 | 넓(?!이) | 빠르 | 빠릅 | 무겁 )      # 더 많은가요
       | (?P<less> 적[은다고었게습] | 낮 | 작[은다고았게습] | 짧 | 좁 | 느리 | 느립 | 가볍 )        # 더 적습니다
     )
@@ -62,7 +62,7 @@ def is_reversed(question: str, output: str) -> bool:
 def _comparison(text: str) -> _Comparison | None:
     """Return the first comparison of a text, or None if it has none whose direction is known."""
     for compared in _COMPARED.finditer(text):
-        if direction := _direction_in(_ADJECTIVE.search(f" {compared[3]}")):
+        if direction := _direction_in(_ADJECTIVE.search(compared[3])):
             return _Comparison(compared[1], compared[2], direction)
     return None
 

@@ -55,7 +55,7 @@ from evaluator.benchmarks.scoring.sentence_values import (
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 from evaluator.benchmarks.scoring.swapped_values import swapped_share
-from evaluator.benchmarks.scoring.units import BESIDE
+from evaluator.benchmarks.scoring.units import BESIDE, UNIT_OF_DIFFERENCE
 from evaluator.benchmarks.scoring.unsure_answers import is_unsure
 
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
@@ -239,7 +239,11 @@ def _differences(of_gold: Sequence[Quantity]) -> list[Quantity]:
     """
     if len(of_gold) != 2:
         return []
-    difference = Quantity(abs(Decimal(of_gold[0].value) - Decimal(of_gold[1].value)), "")
+    first, second = of_gold
+    if first.unit != second.unit:
+        return []
+    unit = UNIT_OF_DIFFERENCE.get(first.unit, first.unit)
+    difference = Quantity(abs(Decimal(first.value) - Decimal(second.value)), unit)
     return [] if is_among(difference, of_gold) else [difference]
 
 

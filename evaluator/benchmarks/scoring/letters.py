@@ -247,8 +247,8 @@ _DENIED_IN_CLAUSE = re.compile(
       | (?: 것처럼 | 듯이? | 것\ 같아 )\s?(?:보이|하)(?:지만|나|는데) # B가 맞는 것처럼 보이지만
     )
     | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
-      (?: (?: \s (?: [a-z]+ly | an? | the ) ){{1,2}} \s               # B is clearly wrong, B is a wrong option
-        | [^A-D.\n,;]{{0,30}}? )                # B is still wrong, but not B is considered wrong, which has a c and a d
+      (?: (?: \s (?: [a-z]+ly | an? | the | considered | deemed ) ){{1,2}} \s   # B is clearly wrong, B is a wrong option
+        | [^A-D.\n,;]{{0,30}}? )       # B is still wrong, but not "B is correct and the others are wrong": it has a c
       (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is not
         | inaccurate | contradict | ruled\ out | eliminated )         # B is ruled out
     | \s (?: can | could | may | should | must | has\ to | to | will )
@@ -263,6 +263,7 @@ _DENIED_IN_CLAUSE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_IS_NOT = re.compile(r"[)\]*]*(?:이|가|은|는)?\s?아[니닙]")  # B가 아닙니다
 # The next three end before the letter that they are about.
 _BEFORE = r"(?= [A-D] (?![A-Za-z'’]) )"
 _DENIED_BEFORE = re.compile(
@@ -469,6 +470,7 @@ class _Output:
         self.asks_for_wrong = bool(_ASKS_FOR_WRONG.search(question))
         self._asks_for_place = bool(_ASKS_FOR_PLACE.search(question))
         self._denied_after: dict[int, bool] = {}  # by the end of a letter, whether what follows denies it
+        self._after_marker = _ends(_MARKER, text)  # starts of letters
         # Starts of letters that what precedes them names as wrong, or denies.
         self._named_wrong = _ends(_NAMED_WRONG, text)
         self._denied_before = _ends(_DENIED_BEFORE, text)
@@ -494,6 +496,8 @@ class _Output:
 
         To a question for the wrong choice, the first names the answer.
         """
+        if letter.start in self._after_marker and _IS_NOT.match(self.text, letter.end):  # 정답은 B가 아닙니다
+            return False
         return self._denies_after(letter) and not self._denies_before(letter)
 
     def names_wrong(self, letter: Letter) -> bool:
@@ -567,8 +571,8 @@ def _settled_letter(output: _Output) -> str | None:
         return None
     choices = _choices(text)
     letters = [letter for letter in choices if not output.denies(letter)]
-    if not letters and output.asks_for_wrong:
-        return _only_name(text, [letter for letter in choices if output.says_wrong(letter)])
+    if output.asks_for_wrong and (called_wrong := [letter for letter in choices if output.says_wrong(letter)]):
+        return _only_name(text, called_wrong)
     differ = len({letter.name for letter in letters}) > 1
     if differ and any(_ALSO_POSSIBLE.match(text, letter.end) for letter in letters):
         return None

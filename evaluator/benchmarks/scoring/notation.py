@@ -137,7 +137,7 @@ def plain(text: str) -> str:
     text = dates_in_one_form(text)
     text = _BASEMENT.sub(lambda match: f" -{match[1] or match[2]}층", text)
     text = _MAXIMUM.sub("", text)
-    text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]}{_CURRENCIES[match[1][-1]]}", text)
+    text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]} {_CURRENCIES[match[1][-1]]}", text)
     if _NEEDS_CLEANING.search(text):
         text = _LATEX.sub(r"\1", text)
         for latex, word in _LATEX_WORDS:

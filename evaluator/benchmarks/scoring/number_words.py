@@ -58,11 +58,11 @@ _HANGUL_NUMBER = re.compile(
     (?:
         [{_DIGIT}] (?=\s?(?:{_CLEAR_UNIT}))              # 삼 퍼센트, 오개월
       | [{_DIGIT.replace("이", "")}] (?=\s{_LAST_UNIT})   # 답은 삼 명입니다
-      | 만\s?[천백] (?=\s(?:{_UNIT})(?!이라|상|하))      # 만 천 톤
+      | 만\s?[천백] (?=\s(?:{_UNIT})(?!상|하))      # 만 천 톤
       | (?=[{_NUMERAL}]{{2}}|[{_NUMERAL}]\s[{_NUMERAL}])            # 이만 칠천 명: two letters or more,
         (?=[십백천만억조\s]{{0,6}}[{_DIGIT}])              # one of which is a digit,
         [{_NUMERAL}]+ (?:\s[{_NUMERAL}]+){{0,4}}
-        (?=\s?(?:{_UNIT})(?!이라|상|하))                 # before a unit, but not 인상, 인하, 대상
+        (?=\s?(?:{_UNIT})(?!상|하))                      # before a unit, but not 인상, 인하, 대상
     )
     """,
     re.VERBOSE,

@@ -118,7 +118,8 @@ _VALUE_LAST = re.compile(
     rf"(?: 으로 | 로 | 이며 | 이고 ),?\s (?:[가-힣]+[은는]\s)? {_VALUE} (?: 입니다 | 이다 | 임 )? [\s.!]*$", re.VERBOSE
 )
 _OF_THIS = re.compile(r"^(?:이|그|해당|본)\s[가-힣]+의\s")  # [이 회사의 ]대표이사는
-_MORE = re.compile(r"(?:더|보다)\s(많|높|크|큰|큽|적|낮|작|길|긴)")  # 더 높은, 2020년보다 높은: group 1 is 높
+_MORE = re.compile(r"(?:더|보다)\s(많|높|크|큰|큽|적|낮|작|길|긴|깁)")  # 더 높은, 2020년보다 높은: group 1 is 높
+_STEMS = {"큰": "크", "큽": "크", "긴": "길", "깁": "길"}  # of the syllables in group 1 that are not the stem
 _THAN_FIRST = re.compile(r"^\S+?(?:\([^()]*\))?보다\s")  # [2020년(27만 명)보다 ]2019년이 더 많습니다
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")
 MAX_CLAUSES = 10  # an answer with more clauses is not searched for the one that gives the name
@@ -261,10 +262,10 @@ def _ends_with_name(question: str, gold: str, line: str) -> bool:
     sentence = _answering_sentence(line)
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if most_or_least:  # 아파트가 가장 많습니다
-        return most_or_least[1] in question
+        return most_or_least[1] in question and not is_about_another_place(question, sentence)
     has_more = _more_pattern(gold).match(_THAN_FIRST.sub("", sentence))
     if has_more and (asked := _MORE.search(question)):  # 아파트가 더 많습니다
-        return has_more[1] == asked[1]
+        return _STEMS.get(has_more[1], has_more[1]) == _STEMS.get(asked[1], asked[1])
     if _does_what_is_asked(question, gold, sentence):
         return True
     for around_name in (_IS_IN, _VALUE_LAST, _VALUE_FIRST, _OF_THIS):

@@ -44,6 +44,8 @@ UNITS = {
     "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
+UNIT_OF_DIFFERENCE = {"%": "%p", "시": "시간"}  # of two values in this unit; 건 for 건, as for most units
+
 # Unit of a place or time that is asked for → units in which an answer may add where or when: 3층 to 301호, 6월 30일 to 18시.
 _PLACES = {"동", "층", "호", "실"}
 BESIDE = {
