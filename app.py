@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Run = Callable[[argparse.Namespace], int]  # carries out a command and returns the exit code
 
-# Gradio reads these variables when it is imported. Without the second one it computes statistics of all events after each.
+# Gradio reads these variables itself. Without the second one it computes statistics of all past events after every event.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")
 
@@ -111,7 +111,7 @@ def serve_board() -> int:
 
     gc.set_threshold(50_000)  # Python's default is 700. A view of the board has many objects, none of them garbage
     try:
-        with no_garbage_collection():
+        with no_garbage_collection():  # importing and reading the store create many objects, all of which are kept
             settings = load_settings(BENCHMARKS)
             from leaderboard.web.application import build_app
             from leaderboard.web.application import serve as serve_app
@@ -123,7 +123,8 @@ def serve_board() -> int:
         return print_error(f"{error}; or serve without a worker: HANNUN_WORKER=off")
     except (SettingsError, StoreError) as error:
         return print_error(str(error))
-    # uvicorn raises SIGTERM again after it has stopped. Handled as KeyboardInterrupt, it lets `finally` stop the worker.
+    # uvicorn raises SIGTERM again after it has stopped, which would end the process before `finally` stops the worker. As a
+    # KeyboardInterrupt, uvicorn catches it, and `serve_app` returns.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with log_printed_lines():

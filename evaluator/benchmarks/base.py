@@ -119,7 +119,8 @@ class Benchmark:
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score`: its id, its gold answer and what else the scorer needs.
 
-        A row of the documented schema must have the same scores as in an evaluation. `complete` gets all items of the file.
+        A row of the documented schema must have the same scores as in an evaluation, also where a subclass overrides this.
+        `complete` is then called with all items of the file, as in `load`.
 
         Raises ValueError if a field is missing or invalid.
         """
@@ -171,7 +172,7 @@ class Benchmark:
         if item.choices:
             raise ValueError("it has choices, whose right one cannot be changed: withdraw the item")
         corrected = replace(item, answer=checked_text("answer", answer))
-        if corrected == item:
+        if corrected == item:  # a later erratum undoes an earlier one, so the rule need not accept the set's own answer
             return item
         output = self.gold_output(corrected)
         if output is not None and not self.accepts(corrected, output):
@@ -224,6 +225,8 @@ class Benchmark:
     def metric(self, name: str) -> Metric:
         """Return a metric by name. Raises KeyError if the benchmark does not have it."""
         return {metric.name: metric for metric in self.metrics}[name]
+
+    # `submissions` does not know `Card` and reads these two from the benchmark (`BenchmarkInfo` in records/registry.py).
 
     @property
     def data_stays(self) -> bool:

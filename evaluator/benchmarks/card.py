@@ -39,14 +39,14 @@ class Baseline:
     `make bench PARTS=fresh` prints those of ko-fresh, and `python -m evaluator strategies` those of kind "constant".
     """
 
-    # people; rules that read the picture; rules that do not see it; the same output for every item
+    # people; rules that read the picture; rules that do not see it; one output for all items, or the question repeated
     kind: Literal["human", "baseline", "blind", "constant"]
     title: Text
     score: float  # percent
 
 
 def constant_answer(score: float) -> Baseline:
-    """Return the baseline for outputs that read no picture, such as one answer to all questions.
+    """Return the baseline for one fixed output, such as A, a list of all numbers, or the question itself.
 
     `score` is the most that any of them earns on the sample set, in percent, as `python -m evaluator strategies` prints it.
     """

@@ -21,11 +21,11 @@ Read = str | Callable[[SourceRow], str]  # the name of a column, or a function t
 class Columns:
     """The columns of the makers' tables.
 
-    A field is the name of a column. `id` and the values of `axes` may also be a function of the row, which raises KeyError
-    or ValueError if it cannot be used.
+    A field is the name of a column. `id` and the values of `axes` may also be a function of the row. It raises KeyError or
+    ValueError if the row cannot be used.
     """
 
-    image: str | tuple[str, ...]  # of names of files, or of pictures; with several columns, the first that a row has
+    image: str | tuple[str, ...]  # has file names or pictures; of several columns, the first with a value is read
     id: Read | None = None  # None: the number of the row, for sets whose ids repeat
     question: str | None = None
     answer: str | None = None  # the gold answer; with `choices`, see `right`

@@ -32,6 +32,8 @@ MAX_TYPE = 2**31  # upper limit of a type in an import; the makers' largest is 1
 BOXES = "extra_input_figure_bboxes"  # column of a row
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
+# A test set has SUBSETS. The makers report text questions on infographics and on plain charts separately, so published
+# results have those two in place of `text`.
 SUBSET_TITLES = {
     "text": Text("텍스트 질문", "Text questions"),
     "text_infographic": Text("인포그래픽 텍스트 질문", "Text questions on infographics"),
@@ -42,12 +44,13 @@ SUBSET_TITLES = {
 # The makers number the types of questions without saying what they ask, so scores are broken down by the form of the answer.
 # form of the answer → numbers of question types
 QUESTION_TYPES = {
-    "number_or_text": chart_answers.NUMERIC_OR_TEXT,
+    "number_or_text": chart_answers.NUMERIC_OR_TEXT,  # compared as a number if the answer is mostly digits, else as text
     "exact_number": chart_answers.EXACT_NUMBER,
     "rough_number": chart_answers.ROUGH_NUMBER,
-    "text_or_number": chart_answers.TEXT_OR_NUMBER,
+    "text_or_number": chart_answers.TEXT_OR_NUMBER,  # right if it contains the answer or gives the same number
     "unordered_list": chart_answers.UNORDERED,
     "text": chart_answers.TEXT,
+    # The answers of ANY_CHARACTER are lists too: the published rule compares them character by character by mistake.
     "ordered_list": chart_answers.ORDERED | chart_answers.ANY_CHARACTER,
     "choice": chart_answers.CHOICES,
 }
@@ -79,7 +82,7 @@ class InfoChartQA(Benchmark):
             "delta",
             Text("일반 차트 − 인포그래픽", "Plain − infographic"),
             not_measured,
-            -100,
+            lowest=-100,
             column=False,
             on_hub=False,
         ),
@@ -142,7 +145,7 @@ class InfoChartQA(Benchmark):
         return {"subset": subset, "answer_form": _answer_form(_question_type_id(row[QUESTION_TYPE]))}
 
     def scoring_inputs(self, row: Row) -> dict[str, Any]:
-        """Return `question_type_id`, which selects the comparison rule."""
+        """Return `question_type_id`, which selects the comparison rule. Raises ValueError if it is missing or invalid."""
         return {QUESTION_TYPE: _question_type_id(row.get(QUESTION_TYPE))}
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
@@ -240,7 +243,10 @@ def _public_links(value: Any) -> tuple[str, ...]:
 
 
 def _question_type_id(value: Any) -> int:
-    """Return the type of a question as it is in a row of the documented schema. Raises ValueError if it is not a number."""
+    """Return the type of a question as it is in a row of the documented schema.
+
+    Raises ValueError if it is not a whole number or is 0.
+    """
     if not isinstance(value, int) or isinstance(value, bool) or not value:
         raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {value!r}")
     return value

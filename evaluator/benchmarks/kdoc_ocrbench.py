@@ -224,7 +224,10 @@ class KDocOCRBench(Transcription):
         return item.extra.get("transcript")
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        """Return the pass rate of each group of checks, weighted by their number, and the metrics of the whole page."""
+        """Return the pass rate of each group of checks and the metrics of the whole page.
+
+        A group's rate has its number of checks as weight, so that its mean over pages is a share of all checks.
+        """
         (answer,) = answers
         checks: Sequence[Check] = item.extra["checks"]
         passed = run_checks(checks, answer.text)

@@ -43,11 +43,11 @@ from submissions.texts.text import Text
 
 VERSION = "2026Q4.7"  # the quarter of the test set, then the version of prompts and scoring rules
 
-QUESTION = (
+QUESTION_PROMPT = (
     "이미지를 보고 질문에 답하십시오. 이미지만으로는 알 수 없으면 '알 수 없음'이라고 답하십시오. 눈금에서 읽는 값은 어림값으로 답하십시오. "
     "마지막 줄에 '정답: '을 쓰고 그 뒤에 최종 답만 쓰십시오. 수에는 단위를 붙이십시오.\n\n질문: {question}"
 )
-DESCRIPTION = "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 마지막 줄에 '정답: '을 쓰고 그 뒤에 알파벳 하나만 쓰십시오.\n\n{choices}"
+DESCRIPTION_PROMPT = "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 마지막 줄에 '정답: '을 쓰고 그 뒤에 알파벳 하나만 쓰십시오.\n\n{choices}"
 
 # What a wrong answer counts in the metric `net`, in which a right one counts 1. Guessing among four letters is worth nothing
 # on average.
@@ -236,9 +236,12 @@ class KoFresh(Benchmark):
         return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
-        """Build an item. All questions about a figure, its twin and their degraded copies are one cluster."""
+        """Build an item, which has choices or a question.
+
+        All questions about a figure, its twin and their degraded copies are one cluster.
+        """
         choices = choices_in(row) if row.get("choices") else ()
-        buckets = {axis.name: text_in(row, axis.name) for axis in self.card.axes}
+        buckets = self.buckets(row)
         return Item(
             id=text_in(row, "id"),
             question="" if choices else text_in(row, "question"),
@@ -277,10 +280,11 @@ class KoFresh(Benchmark):
     def prompts(self, item: Item) -> list[Prompt]:
         """Return the prompt of a question, or of a choice among four descriptions."""
         if not item.choices:
-            return [Prompt(item.id, fill(QUESTION, question=item.question), item.images, question=item.question)]
+            text = fill(QUESTION_PROMPT, question=item.question)
+            return [Prompt(item.id, text, item.images, question=item.question)]
         by_letter = zip(LETTERS, _order(item), strict=True)
         lines = "\n".join(f"{letter}. {item.choices[index]}" for letter, index in by_letter)
-        return [Prompt(item.id, fill(DESCRIPTION, choices=lines), item.images)]
+        return [Prompt(item.id, fill(DESCRIPTION_PROMPT, choices=lines), item.images)]
 
     def compared(self, items: Sequence[Item], scores: Sequence[Score]) -> list[Score]:
         """Return the scores, those of degraded copies with what was lost against the clean picture."""
@@ -314,7 +318,7 @@ class KoFresh(Benchmark):
         if gold == UNANSWERABLE:
             values = dict.fromkeys(("em", "f1", "abstains"), float(declined))
             return Score(item.id, {**values, "net": 1.0 if declined else WRONG}, answer.status)
-        if hesitates(output):
+        if hesitates(output):  # says 알 수 없음, even if it gives a value too: "347건이지만 알 수 없음"
             f1 = 0.0
         elif reading := reading_of(gold):  # a value with a tolerance, such as 347건 (±12건)
             f1 = float(matches_reading(item.question, reading, output))
@@ -333,6 +337,7 @@ def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: boo
     """Return the score of an answerable question.
 
     `declined` is whether the answer says that the question cannot be answered, `wrong` what a wrong answer counts in `net`.
+    There an empty answer counts 0, like a declined one.
     """
     if right:
         net = 1.0
@@ -349,8 +354,10 @@ def _with_loss(score: Score, version: str, em_by_id: Mapping[str, float]) -> Sco
 
     `em_by_id` has the EM of all items.
     """
+    if version == "clean":
+        return score
     em_of_clean = em_by_id.get(_clean_id(score.id, version))
-    if version == "clean" or em_of_clean is None:
+    if em_of_clean is None:
         return score
     return replace(score, values={**score.values, f"loss_{version}": em_of_clean - score.values["em"]})
 

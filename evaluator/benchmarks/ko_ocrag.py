@@ -293,7 +293,8 @@ def mean_of_best(
 ) -> float:
     """Return the mean similarity of a model's descriptions, each to the gold description most similar to it.
 
-    Missing descriptions count as 0. Descriptions in excess of the number of gold ones are ignored.
+    Several may be most similar to the same one: the protocol does not pair them. Missing descriptions count as 0, and those in
+    excess of the number of gold ones are ignored.
 
     Args:
         gold: the gold descriptions, at least one
@@ -321,7 +322,7 @@ def _words(text: str) -> list[str]:
 
 
 def _word_f1(gold: str, text: str) -> float:
-    """Return the F1 of the words of two texts, in any order."""
+    """Return the F1 of the words of two texts, in any order. Unlike for WER, words are split at a newline too."""
     gold_words = Counter(gold.split())
     words = Counter(text.split())
     return 2 * (gold_words & words).total() / max(gold_words.total() + words.total(), 1)

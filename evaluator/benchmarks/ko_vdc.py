@@ -30,7 +30,7 @@ class KoVDC(Choice):
     prompt_tokens = 1800
     source_tables = (".csv", ".xlsx")
     metrics = (*METRICS, CONSISTENCY)
-    # Its pictures, from which the text is removed, are in the folder of their document type.
+    # Gemini_GT_1 is the right description. The pictures, with their text removed, are in the folder of their document type.
     columns = Columns(
         id="id",
         choices=("Gemini_GT_1", "Gemini_GT_2", "Gemini_GT_3", "Gemini_GT_4"),
@@ -72,7 +72,7 @@ class KoVDC(Choice):
 
     def published_match(self, gold: str, output: str) -> bool:
         """Return whether the published rule accepts an output: its first character must be the gold letter."""
-        return gold.lower() in output.strip()[:1].lower()
+        return output.strip()[:1].lower() == gold.lower()
 
 
 BENCHMARK = KoVDC()

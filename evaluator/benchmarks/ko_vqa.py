@@ -1,7 +1,7 @@
 """KO-VQA: questions about Korean documents, answered with a number and a unit.
 
 source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; prompt and number+unit rule are taken from
-there)
+there). Its makers report newer scores in KO-VLM-Benchmark, which `source_url` names.
 """
 
 from evaluator.benchmarks.card import Axis, constant_answer
@@ -78,7 +78,8 @@ class KoVQA(Quantity):
     def published_match(self, gold: str, output: str) -> bool:
         """Return whether the published rule accepts an output: the first gold quantity must be among its quantities.
 
-        If the gold answer has no number, every output is wrong.
+        If the gold answer has no number, every output is wrong. Whole floats are made integers in the output only, as the
+        published script does, so `5.0조` matches the gold answer `5조` and not `5.0조`.
         """
         wanted = quantities(gold).written
         return bool(wanted) and wanted[0] in quantities(output).collapsed

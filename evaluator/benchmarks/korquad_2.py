@@ -52,9 +52,9 @@ FORMS = {
     "list": Text("목록", "List"),
 }
 LENGTHS_AND_FORMS = {
-    f"{length}/{form}": Text(f"{title.ko} · {of_form.ko}", f"{title.en}, {of_form.en.lower()}")
-    for length, title in LENGTHS.items()
-    for form, of_form in FORMS.items()
+    f"{length}/{form}": Text(f"{length_title.ko} · {form_title.ko}", f"{length_title.en}, {form_title.en.lower()}")
+    for length, length_title in LENGTHS.items()
+    for form, form_title in FORMS.items()
 }
 
 
@@ -62,7 +62,7 @@ class KorQuAD2(Benchmark):
     name = "korquad-2"
     version = "1"
     inputs = "page"
-    min_context = 256  # of a model, in tokens; longer pages are read in windows
+    min_context = 256  # of a model's context; a page that does not fit is read in windows
     prompt = PROMPT
     prompt_tokens, answer_tokens = 9000, 30
     latency_protocol = "total"
@@ -100,7 +100,8 @@ class KorQuAD2(Benchmark):
 
     def load(self, source: Path) -> list[Item]:
         """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
-        has_items = any((source / name).is_file() for name in ITEM_FILES)  # other JSON may lie beside them
+        has_items = any((source / name).is_file() for name in ITEM_FILES)  # there may be other JSON too
+        # A folder with neither counts as in the schema, so that the error names the items files that are missing.
         is_in_schema = source.is_dir() and (has_items or not files_below(source, PUBLISHED))
         if is_in_schema:
             return super().load(source)
@@ -151,7 +152,7 @@ class KorQuAD2(Benchmark):
         from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board runs without lxml
 
         given = [answer for (answer,) in answers]  # an item has one answer
-        # All texts in one call: for many short texts the cost is in the calls.
+        # All texts in one call, because with many short texts most of the time is spent on calls.
         texts = normalize_many([answer.text for answer in given] + [item.answer for item in items])
         given_texts = texts[: len(items)]
         gold_texts = texts[len(items) :]
@@ -208,7 +209,7 @@ def _published_members(source: Path, archive: zipfile.ZipFile) -> list[str]:
 
 
 def _form(page: str, answer: str, start: int) -> str:
-    """Return "table" or "list" if the answer is one or is inside one, else "paragraph".
+    """Return "table" or "list" if the answer is one or is inside one, else "paragraph". A list inside a table is a "table".
 
     `start` is the place of the answer in the page. In the page `<ul><li>서울</li></ul>`, 서울 has the form "list".
     """

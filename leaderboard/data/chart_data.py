@@ -42,7 +42,7 @@ MAX_HISTOGRAM_MODELS = 5
 MAX_WINS_MODELS = 12
 MAX_OVERVIEW_MODELS = 25
 MAX_LADDER_MODELS = 5
-MAX_SEARCHED = 200  # rows that are searched for breakdowns, because unpacking those of all rows takes long
+MAX_SEARCHED = 200  # rows in which `axes_in` and `has_data` look for breakdowns, because unpacking all takes long
 OVERVIEW: Kind = "benchmarks"  # the only chart that belongs to no benchmark
 
 
@@ -120,13 +120,14 @@ def _result_fields(row: BoardRow) -> dict[str, Any]:
     return {"key": row.key, "model": row.model, "mode": row.thinking, "kind": row.kind}
 
 
-def _with_front(points: Data, cost: str) -> Data:
-    """Return the points by the field `cost`, cheapest first, with "front": whether a point is on the Pareto front.
+def _with_front(points: Data, field: str) -> Data:
+    """Return the points sorted by a field, lowest first, with "front": whether a point is on the Pareto front.
 
-    It is if no cheaper point scores as high. Measured and reported results have fronts of their own.
+    It is if no point before it scores as high. Of points with equal values, the best comes first. Measured and reported
+    results have fronts of their own.
     """
     best_so_far: dict[str, float] = {}  # score by kind
-    ordered = sorted(points, key=lambda p: (p[cost], -p["score"]))
+    ordered = sorted(points, key=lambda p: (p[field], -p["score"]))
     for point in ordered:
         best = best_so_far.get(point["kind"], -inf)
         point["front"] = point["score"] > best
@@ -228,7 +229,7 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
             rank = 1 + sum(other_steps.get(step, 0.0) > score for _, other_steps in known)
             metric = metrics.get(step, "")  # none for the clean step
             low, high = row.intervals.get(metric, (None, None))
-            lost = None if low is None else row.metrics.get(metric)
+            lost = None if low is None else row.metrics.get(metric)  # shown with its interval or not at all
             place = {"step": step, "score": score, "rank": rank, "degraded_rank": degraded_rank}
             data.append(_result_fields(row) | place | {"lost": lost, "low": low, "high": high})
     return data
@@ -247,7 +248,8 @@ def _answer_counts(row: BoardRow) -> dict[str, int]:
     return {answer: bucket.n or 0 for answer, bucket in buckets.items()}
 
 
-# The functions that make the data of each kind. They get the rows of a board, best first.
+# The functions that make the data of a benchmark's charts from its rows, best first. That of "wins" is missing, because it
+# also needs the rows of the whole board (see `chart_data`).
 _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
     "size": _scatter_of(AGAINST["size"]),
     "speed": _scatter_of(AGAINST["speed"], "hardware"),

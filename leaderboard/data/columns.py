@@ -264,7 +264,7 @@ RUN_COLUMNS = (
         export=("kind", "reproduction", "retired", "source", "source_url", "key"),
     ),
 )
-RANK = "score"  # the sort key of the ranking itself, which is no column: ?sort=score
+RANK = "score"  # the sort key of the ranking itself, which is not a column: ?sort=score
 RANK_LABEL = Text("순위", "Rank")
 LADDER_COLUMN = Column(
     "ladder",
@@ -290,7 +290,8 @@ def metric_columns(benchmark: str) -> Sequence[Column]:
     return _metric_columns(BENCHMARKS[benchmark])
 
 
-@cache  # every request reads them
+# Cached, because every request reads them: by benchmark and not by name, because tests register new ones under a name.
+@cache
 def _metric_columns(benchmark: Benchmark) -> Sequence[Column]:
     ranking = [benchmark.card.headline, benchmark.card.reported_headline]
     ranking_metrics = [metric for metric in benchmark.metrics if metric.name in ranking]
@@ -388,8 +389,9 @@ def columns_of(
         *RUN_COLUMNS,
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
+    # Reported rows are ranked by this headline, and measured rows have it too, so it suits any choice of rows.
     kept = {sort, card.reported_headline or card.headline}
-    # The cell of the headline says why there is no score.
+    # The headline of a row without a score is kept too, because its cell says why there is none.
     kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}
     return [column for column in shown if column.key in kept or not _is_left_out(column, rows)]
 

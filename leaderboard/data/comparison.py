@@ -67,7 +67,7 @@ class Comparison:
     """A comparison of models on one benchmark."""
 
     benchmark: str
-    rows: list[RankedRow]  # best first, all on the same test set
+    rows: list[RankedRow]  # measured rows, then reported ones, both best first; all on the same test set
     missing: list[str]  # models without a result on that test set
     differences: list[Difference]  # of the first row minus each other one, in the order of the rows
     parts: list[SharedBucket]
@@ -104,16 +104,16 @@ def compare(
 def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
     """Return the difference between a row and the row of its base model, which is searched among `rows`.
 
-    Return None if the base model was not measured on the same questions under the same conditions.
+    Return None if the base model has no score on the same questions under the same conditions.
     """
     row = ranked.row
     score = row.score
+    if score is None:
+        return None
     for candidate in rows:
         base = candidate.row
-        if base.model != row.base_model or _conditions(base) != _conditions(row):
-            continue
         base_score = base.score
-        if score is None or base_score is None:
+        if base.model != row.base_model or _conditions(base) != _conditions(row) or base_score is None:
             continue
         own_interval = _bounds(ranked, 0.95)
         base_interval = _bounds(candidate, 0.95)
@@ -126,8 +126,9 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
 
 def _conditions(row: BoardRow) -> tuple[object, ...]:
     """Return the fields that must be equal for a model to be compared with its base model."""
-    budgets = row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
-    return row.split, row.dataset, row.benchmark_version, row.thinking, row.headline, *budgets
+    questions = row.split, row.dataset, row.benchmark_version
+    generation = row.thinking, row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
+    return *questions, *generation, row.headline
 
 
 def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
@@ -140,16 +141,17 @@ def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[Rank
         return []
     ranked_split = BENCHMARKS[benchmark].card.split
 
-    def test_set(row: BoardRow) -> tuple[str, str]:
+    def test_set_of(row: BoardRow) -> tuple[str, str]:
         """Return the split and the id of its dataset. The ranked split is one test set, even if there are copies of it."""
         return row.split, "" if row.split == ranked_split else row.dataset
 
-    models_and_sets = {(r.row.model, test_set(r.row)) for r in rows}
-    models_by_set = Counter(place for _, place in models_and_sets)
-    common = max(models_by_set, key=lambda place: (models_by_set[place], place[0] == ranked_split, place))
+    models_and_sets = {(r.row.model, test_set_of(r.row)) for r in rows}
+    model_counts = Counter(test_set for _, test_set in models_and_sets)
+    # The name of the test set comes last, so that the choice does not depend on the order of the rows.
+    common = max(model_counts, key=lambda test_set: (model_counts[test_set], test_set[0] == ranked_split, test_set))
     by_model: dict[str, list[RankedRow]] = {}
     for r in rows:
-        if test_set(r.row) == common:
+        if test_set_of(r.row) == common:
             by_model.setdefault(r.row.model, []).append(r)
     compared = [representative_row(own) for own in by_model.values()]
     return sorted(compared, key=lambda r: (r.row.kind == "reported", -(r.row.score or 0.0)))

@@ -58,9 +58,8 @@ def public_items(benchmark: str) -> tuple[ExploredItem, ...]:
         return ()
     items = []
     for item in BENCHMARKS[benchmark].load(folder):
-        gold = item.answer or BENCHMARKS[benchmark].gold_output(item) or ""
         pictures = [path.relative_to(folder).as_posix() for path in item.images]
-        items.append(ExploredItem(item, gold, pictures))
+        items.append(ExploredItem(item, item.answer, pictures))
     return tuple(items)
 
 
@@ -89,7 +88,7 @@ def _newest_sample_runs(board: LiveBoard, benchmark: str) -> dict[str, str]:
     """Return the key of each model's newest sample run, by the name of the model, newest first.
 
     Runs of an older version of the benchmark are left out: their answers may be to other questions with the same ids, or were
-    scored by another rule.
+    scored by another rule. So are runs without pictures ("sample/blind"), whose answers are not published.
     """
     rows: list[BoardRow] = []
     for ranked in board.view().boards[benchmark]:

@@ -108,22 +108,23 @@ def find_models(view: View, finder: Finder) -> list[ModelRow]:
 def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, str]:
     """Return the rank of each model in the finder's order, as it is shown, by model.
 
-    In the overall order, it is the first known one: from measurements before reports, on images before pages.
+    In the overall order, it is the first known one: from measurements before reports, on images before pages. `model_rows`
+    fills `ModelRow.overall` in that order.
     """
     ranks: dict[str, str] = {}
     for model in models:
         rank: int | None = None
         kind: ResultKind = "verified"
-        overall = next(iter(model.overall.values()), None)
-        cell = model.cells.get(finder.order)
         if finder.skill:
             rank = view.skill_ranks[finder.skill].get(model.model)
-        elif cell:
+        elif finder.order == OVERALL:
+            overall = next(iter(model.overall.values()), None)
+            if overall:
+                rank = overall.rank
+                kind = overall.kind
+        elif cell := model.cells.get(finder.order):
             rank = cell.rank
             kind = cell.row.kind
-        elif overall and finder.order == OVERALL:
-            rank = overall.rank
-            kind = overall.kind
         ranks[model.model] = rank_text(rank, kind)
     return ranks
 

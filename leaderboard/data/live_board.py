@@ -113,7 +113,8 @@ class LiveBoard:
 
     def fresh_view(self) -> View:
         """Return a view that is at most HEAD_POLL_S old, or the last one if the store does not answer within WAIT_S."""
-        for _ in range(2):  # a refresh that is under way may have begun before this process wrote something
+        # Twice, because the refresh that is waited for may have begun before this process wrote something.
+        for _ in range(2):
             self.view()
             self._idle.wait(max(0.0, self._refresh_began + WAIT_S - time.monotonic()))
             self.workers.wait(WAIT_S)
@@ -193,7 +194,10 @@ class LiveBoard:
         return self._store.read(path, view.snapshot.head) if path in view.snapshot.files else None
 
     def public_answers(self, key: str) -> PublicAnswers:
-        """Return the answers of a result to public items, or none if there are none or they are damaged."""
+        """Return the answers of a result to public items, or none if there are none or they are damaged.
+
+        `key` must be from a view. Unlike `statement`, this does not refresh the board, because many results have no answers.
+        """
         view = self.view()
         path = EvalResult.answers_path_of(key)
         if path not in view.snapshot.files:
@@ -233,10 +237,11 @@ class LiveBoard:
             self._refresh_ended = time.monotonic()
             self._idle.set()
             self._refreshing.release()  # last, because the next refresh clears `_idle` as soon as it has the lock
-        # Last, because a private store that does not answer must not keep the board from refreshing.
+        # After `_refreshing` is released, because a private store that does not answer must not keep the board from
+        # refreshing.
         if has_to_read_workers:
             self.workers.refresh()
-        self._view.prepare()
+        self._view.prepare()  # matters at the start only: `_update_view` prepares later views
 
     def _update_view(self) -> None:
         """Replace the view if the store has a new head."""

@@ -92,7 +92,7 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     read = (_detail(board, view, r) for r in _shown_results(view, name, history))
     details = [detail for detail in read if detail]
     profile = view.profile(name)
-    if profile is None:  # a human or baseline row, or a model without a result
+    if profile is None:  # a human, a baseline, or a model that has no results or only retired ones
         organisation = rows[0].row.organisation if rows else None
         params = requests[0].params if requests else None
         profile = Profile(ModelRow(name, organisation, params))

@@ -93,8 +93,8 @@ class Summary:
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     """Return the summary of a benchmark from its rows, best first."""
     leader = next((r for r in rows if r.rank), None)
-    with_rank = {r.row.model: r.row.kind for r in without_superseded_claims(rows) if r.rank}
-    models: dict[ResultKind, int] = {kind: list(with_rank.values()).count(kind) for kind in get_args(ResultKind)}
+    kind_of_model = {r.row.model: r.row.kind for r in without_superseded_claims(rows) if r.rank}
+    models: dict[ResultKind, int] = {kind: list(kind_of_model.values()).count(kind) for kind in get_args(ResultKind)}
     updated = max((r.row.date for r in rows if r.row.date), default=None)
     return Summary(leader, references(rows, benchmark), models, updated)
 
@@ -182,7 +182,9 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
 def shared_benchmarks(models: Collection[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:
     """Return the benchmarks that the overall score of a kind is averaged over, by group: `shared_in_group`.
 
-    Only models that compete for this kind of score have a say. A group without such benchmarks is left out.
+    Only models that compete for this kind of score count. A group without such benchmarks is left out. The result is the
+    same before and after `model_rows` has filled in the scores: a model that no longer competes then is not ranked on all of
+    these benchmarks.
     """
     shared_by_group: dict[Inputs, tuple[str, ...]] = {}
     for group in get_args(Inputs):
@@ -260,8 +262,8 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     shares: dict[str, float] = {}
     for model, score in scores.items():
         behind = bisect_left(bests, score)
-        # The best score of the model's own family may be among those. One is subtracted from the tied ones in any case, so that
-        # models with the same score get the same share.
+        # One of the tied families is the model's own, unless that has a better model. One is subtracted in both cases, so
+        # that models with the same score get the same share.
         tied = max(0, bisect_right(bests, score) - behind - 1)
         shares[model] = (behind + tied / 2) / other_families
     return shares

@@ -63,25 +63,25 @@ def _revealed_quarter(dataset: Path) -> str:
     return commitment.quarter if commitment.revealed_at else ""
 
 
-def opened_quarter(folder: Path) -> OpenedQuarter:
+def opened_quarter(dataset: Path) -> OpenedQuarter:
     """Return the items of a revealed quarter with all answers and their scores, from the folder of its dataset.
 
     Scores are computed at the first call, in a process with limits, because the answers are untrusted. Calls that come
     meanwhile wait for it. A dataset that cannot be read, or that takes longer than SCORING_SECONDS, has no items here.
     """
     with _lock:
-        if folder not in _scored:
+        if dataset not in _scored:
             try:
-                _scored[folder] = run_limited(_score_quarter, folder, seconds=SCORING_SECONDS)
-            except (EvaluationError, RuntimeError) as error:
-                log.warning("%s is not shown: %s", folder, error)
-                _scored[folder] = OpenedQuarter([], [])
-        return _scored[folder]
+                _scored[dataset] = run_limited(_score_quarter, dataset, seconds=SCORING_SECONDS)
+            except (EvaluationError, RuntimeError) as error:  # RuntimeError: any other error of the process
+                log.warning("%s is not shown: %s", dataset, error)
+                _scored[dataset] = OpenedQuarter([], [])
+        return _scored[dataset]
 
 
-def _score_quarter(folder: Path) -> OpenedQuarter:
+def _score_quarter(dataset: Path) -> OpenedQuarter:
     """Score all answers of a quarter. Runs in a process of its own."""
-    books = open_books(folder)
+    books = open_books(dataset)
     benchmark = books.benchmark
     results: list[Rescored] = []
     answers: dict[str, list[ModelAnswer]] = {}  # by item id

@@ -73,7 +73,7 @@ def profile(
 def _leads(standing: Standing) -> bool:
     """Return whether a result leads its benchmark: it was measured, and no measured result is significantly ahead.
 
-    Nobody leads if all results of the benchmark are tied.
+    A result that is not tied must have rank 1. Nobody leads with a score of 0, or if all results of the benchmark are tied.
     """
     ranked = standing.ranked
     if ranked.row.kind != "verified" or not ranked.row.score:
@@ -85,7 +85,7 @@ def _leads(standing: Standing) -> bool:
 
 @dataclass(frozen=True)
 class _Bounds:
-    """A model in an overall ranking, with its overall score, from 0 to 1, if it has its worst and its best ranks."""
+    """The lowest and highest overall score, from 0 to 1, of a model: with its worst and its best rank on each benchmark."""
 
     name: str
     rank: int
@@ -100,9 +100,9 @@ def overall_places(
 ) -> dict[str, dict[Inputs, OverallPlace]]:
     """Return the overall places of all models with an overall score, by model and group of benchmarks.
 
-    `shared` are the benchmarks that overall scores are averaged over, and `family_of` the families of `families.py`. A model's
-    best rank counts as ahead of it only models whose lowest overall score is above its highest. Its worst rank counts all
-    whose highest is not below its lowest.
+    `shared` are the benchmarks that overall scores are averaged over, and `family_of` the families of `families.py`. For the
+    best rank of a model, only those whose lowest overall score is above its highest are ahead of it. For its worst rank, all
+    are ahead except those whose highest score is below its lowest.
     """
     compared: dict[tuple[ResultKind, Inputs], list[ModelRow]] = {}
     for model in models:
@@ -135,9 +135,10 @@ def _bounds_of(
     """Return the bounds of the overall scores of models that are compared with each other.
 
     The overall score averages the share of other families that a model is ahead of (`models.share_behind`), where the best
-    model of a family counts. On each benchmark, a model may be ahead of as many more families as have a rank from its best one
-    on, and of as many fewer as have one up to its worst one: if 2 of 10 others are between rank 3 and a worst rank of 5, the
-    share may be lower by 0.2. A better relative counts like any other family, so that equal scores have equal bounds.
+    model of a family counts. On each benchmark, the share may be lower by the families that are ranked below the model, but
+    not below its worst rank, and higher by those that are ranked above it, but not above its best rank. If a model with rank
+    3, best rank 2 and worst rank 5 is compared with 10 other families, ranked 1, 2, 4, 5 and so on, its share of 0.8 may be
+    0.6 to 0.9. A better relative counts like any other family, so that equal scores have equal bounds.
     """
     down = dict.fromkeys((model.model for model in group), 0.0)
     up = dict(down)

@@ -27,7 +27,10 @@ class Reproduction:
 
 
 def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
-    """Yield each reported score of one benchmark with each measurement of the same model and split."""
+    """Yield each reported score of one benchmark with each measurement that it can be compared with.
+
+    These are measurements of the same model and split, of any version of the benchmark, that are not retired.
+    """
     reported_rows = [row for row in rows if row.kind == "reported"]
     reported_models = {row.model for row in reported_rows}
     measurements: dict[tuple[str, str], list[BoardRow]] = {}  # by model and split
@@ -44,7 +47,8 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
 def _reproduction(reported: BoardRow, measured: BoardRow) -> Reproduction | None:
     """Compare two rows of the same model and split, or return None if they cannot be compared.
 
-    They cannot if a score is missing, or if the reported one is known to be of another reasoning mode.
+    They cannot if a score or the interval of the measured one is missing, or if the reported one is known to be of another
+    reasoning mode.
     """
     metric = reported.headline  # the rule that the score was reported under
     reported_score = reported.score

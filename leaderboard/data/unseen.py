@@ -1,6 +1,6 @@
 """Compare each model's rank on questions that nobody can have seen with its rank on a set that anybody can download.
 
-Unseen are the sets that are drawn anew each quarter (`Benchmark.drawn`), public those that can be downloaded
+Unseen sets are drawn again each quarter (`Benchmark.drawn`), public sets can be downloaded by anybody
 (`Card.is_public`). `LiveBoard` computes the changes after ranking. The page /unseen, the model's page, the column "unseen" and
 the downloads show them.
 
@@ -53,7 +53,10 @@ class UnseenChange:
 
     @property
     def places(self) -> tuple[int, int]:
-        """The smallest and largest number of places that it falls or rises by: (2, 5) for `low` -5 and `high` -2."""
+        """The smallest and largest number of places that it falls or rises by: (2, 5) for `low` -5 and `high` -2.
+
+        If the direction is unknown, they mean nothing.
+        """
         low, high = sorted((abs(self.low), abs(self.high)))
         return low, high
 
@@ -86,7 +89,7 @@ def _changes(models: Sequence[ModelRow], unseen: str, public: str) -> list[Unsee
     for name, on_unseen in ranked_on_unseen.items():
         on_public = ranked_on_public[name]
         if on_unseen.rank is None or on_public.rank is None:
-            continue
+            continue  # for the type checker: all of `both` are ranked
         if on_unseen.best is None or on_unseen.worst is None or on_public.best is None or on_public.worst is None:
             continue  # a score without an interval
         changes.append(

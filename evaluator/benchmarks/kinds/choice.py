@@ -201,14 +201,14 @@ class Choice(Benchmark):
         evaluation of the same set gives it, unless an evaluation asks it in several orders. Raises ValueError if the row is
         invalid.
         """
-        if row.get("answer") is None and row.get("choices") and not self.rotates:
-            choices = choices_in(row)
-            return replace(super().item_to_score({**row, "answer": choices[0]}), choices=choices)
-        if row.get("answer") is None:
+        if row.get("answer") is not None:
+            item = super().item_to_score(row)
+            right = _index_of_letter(item.answer)
+            return _in_makers_order(item, choices_in(row), right) if row.get("choices") else item
+        if self.rotates or not row.get("choices"):
             raise ValueError("'answer' must be the letter that was right when the item was asked")
-        item = super().item_to_score(row)
-        right = _index_of_letter(item.answer)
-        return _in_makers_order(item, choices_in(row), right) if row.get("choices") else item
+        choices = choices_in(row)
+        return replace(super().item_to_score({**row, "answer": choices[0]}), choices=choices)
 
     def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
         """Return in what the scores differ from an evaluation's: the number of orders, or computed letters."""
@@ -225,8 +225,7 @@ class Choice(Benchmark):
         choices = (answer, *(choice for choice in item.choices if choice != answer))
         by_letter = [item.choices[index] for index in choice_order(item, 0)]
         order = tuple(choices.index(choice) for choice in by_letter)
-        gold = answer if item.answer == item.choices[0] else item.answer  # of an item of `score`, it is the letter
-        return replace(item, choices=choices, answer=gold, extra={**item.extra, MAKERS_ORDER: order})
+        return replace(item, choices=choices, answer=answer, extra={**item.extra, MAKERS_ORDER: order})
 
     def invented_row(self, sample: "Sample", number: int) -> Row | None:
         """Return a row with a question, or with descriptions of the figure if the prompt has no place for a question."""

@@ -12,7 +12,7 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.card import Card
 from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, STRICT_EM, STRICT_RANKING, Metric
 from evaluator.benchmarks.rows import Row
-from evaluator.benchmarks.scoring.final_answer import folded, strict_match
+from evaluator.benchmarks.scoring import final_answer
 from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
 from evaluator.benchmarks.scoring.readings import is_name, matches_name
@@ -84,22 +84,24 @@ class Quantity(Benchmark):
         return quantity_f1(item.question, item.answer, text)
 
     def strict_match(self, item: Item, text: str) -> bool:
-        """Return whether an output gives the quantity of the gold answer, or its name if a name was asked for.
+        """Return whether an output gives the quantity of the gold answer, or its name.
 
-        If the gold answer has no numbers but those of the question, a name was asked for: an output that repeats the numbers
-        proves nothing. In all other cases the quantity decides. The name before a bracket with the quantity is required if
-        the question asks for it; otherwise most outputs with a right quantity do not repeat it.
+        - If the gold answer has numbers, all of them the question's, only its name counts: repeating them proves nothing.
+        - Otherwise the quantity is right. If the question asks for a name and no value, and the gold answer has it before a
+          bracket, the output must have it too: 반도체 of 반도체(1,292억 달러).
+        - The name alone is right if the gold answer is a name, or has a name before a bracket.
         """
         if name := _name_beside_numbers_of_question(item.question, item.answer):
             return matches_name(item.question, name, text)
-        if strict_match(item.question, item.answer, text):
-            name = _name_before_bracket(item.answer)
-            if not _ASKS_NAME.search(item.question) or folded(name) in folded(text):
+        name_before_bracket = _name_before_bracket(item.answer)
+        if final_answer.strict_match(item.question, item.answer, text):
+            needs_name = name_before_bracket and _ASKS_NAME.search(item.question)
+            if not needs_name or final_answer.folded(name_before_bracket) in final_answer.folded(text):
                 return True
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
-        if name := _name_before_bracket(item.answer):
-            return matches_name(item.question, name, text)
+        if name_before_bracket:
+            return matches_name(item.question, name_before_bracket, text)
         return False
 
     def score_text(self, item: Item, text: str) -> dict[str, float]:
