@@ -101,8 +101,7 @@ def cleaned(answer: Answer) -> Answer:
 def _cleaned(text: str) -> str:
     """Return a text of at most MAX_ANSWER characters, with `?` for half a surrogate pair.
 
-    It has at most MAX_COMBINING_MARKS combining marks in a row.
-
+    If it has more than MIN_LENGTH_TO_CHECK_MARKS characters, at most MAX_COMBINING_MARKS combining marks in a row are kept.
     If nothing needs to change, return the same object.
     """
     if len(text) > MAX_ANSWER:
@@ -143,7 +142,7 @@ class Score:
     """The score of one item."""
 
     id: str
-    values: Mapping[str, float]  # metric name → score, from the metric's `lowest` to 1
+    values: Mapping[str, float]  # metric name → score as a fraction; `lowest` of the metric is in percent
     status: AnswerStatus
     prediction: str = ""  # canonical answer (for example a letter), for metrics that are not a mean over items
     gold: str = ""  # in the form of `prediction`
@@ -151,7 +150,7 @@ class Score:
 
 
 def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
-    """Return an item's score, with all values zero if none of its prompts was answered.
+    """Return an item's score, with all values zero if all of its answers are missing, see `is_missing`.
 
     Published scoring rules would count some empty answers as correct.
     """
@@ -164,6 +163,9 @@ def with_zeros(score: Score) -> Score:
 
 
 def is_missing(answer: Answer) -> bool:
-    """Return whether a text is empty because the model only reasoned, or its processor or the server refused the question."""
+    """Return whether an answer is empty because the model only reasoned, or its processor or a server refused the question.
+
+    An answer that is empty for another reason is not missing: the benchmark's rule scores it.
+    """
     has_reasoned = answer.reasoning_tokens is not None
     return not answer.text and (answer.status == "refused" or has_reasoned)

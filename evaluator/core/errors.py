@@ -50,7 +50,10 @@ class DataError(EvaluationError):
 
 
 class IncompleteRunError(EvaluationError):
-    """Raised if some questions have no answer because of an infrastructure failure. `details` has the other scores."""
+    """Raised if some questions have no answer because of an infrastructure failure.
+
+    `details` has a row for each item. Items without an answer have the status `infra_error`.
+    """
 
     def __init__(self, message: str, details: Details, *, uses_server: bool) -> None:
         """Create the error.

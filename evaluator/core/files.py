@@ -62,7 +62,8 @@ def has_full_disk(folder: Path) -> bool:
 def check_new_folder(folder: Path) -> None:
     """Check that a folder can be created, before the long work of filling it.
 
-    Raises DataError if the path exists and is not an empty folder, or if it cannot be created.
+    Missing parent folders are created, and an empty folder at the path is removed. Raises DataError if the path exists and
+    is not an empty folder, or if it cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +106,8 @@ def remove_path(path: Path) -> None:
 def size_of(folder: Path, limit: int) -> int:
     """Return the bytes of all files below a folder, counting at least MIN_SIZE for each file and folder.
 
-    Counting stops above `limit`, so a larger result is not exact. A folder that cannot be read counts as `limit` bytes.
+    Counting stops above `limit`, so a larger result is not exact. A folder that cannot be read counts as `limit` bytes,
+    because files may be hidden in it.
     """
     total = 0
     folders = [str(folder)]  # still to be read
@@ -117,7 +119,7 @@ def size_of(folder: Path, limit: int) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
         except OSError as error:
-            # ENOENT: removed meanwhile. Otherwise the content is hidden by its depth or by permissions.
+            # ENOENT: the folder was removed meanwhile. With other errors, its path is too long or its permissions forbid it.
             total += MIN_SIZE if error.errno == errno.ENOENT else limit
     return total
 

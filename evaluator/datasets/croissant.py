@@ -18,7 +18,7 @@ from evaluator.core.errors import DataError
 
 SPEC = "http://mlcommons.org/croissant/1.0"
 ENCODINGS = {".jsonl": "application/jsonlines", ".parquet": "application/vnd.apache.parquet"}
-# The context that the specification prescribes, word for word.
+# The context that the specification prescribes, except for `@language`, which is "en" there.
 CONTEXT: dict[str, Any] = {
     "@language": "ko",
     "@vocab": "https://schema.org/",
@@ -148,7 +148,7 @@ def _file_sets(rows: Sequence[Row], prefix: str) -> list[dict[str, Any]]:
 
 
 def _patterns(paths: Iterable[str], prefix: str) -> str | list[str]:
-    """Return the pattern of each folder that has some of the files, or the only one: `images/*`."""
+    """Return a pattern such as `images/*` for each folder of the files: a list, or a string if there is only one."""
     folders = sorted({path.rpartition("/")[0] for path in paths})
     patterns = [f"{prefix}{folder}/*" if folder else f"{prefix}*" for folder in folders]
     return patterns[0] if len(patterns) == 1 else patterns

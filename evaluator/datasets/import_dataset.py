@@ -3,11 +3,11 @@
 `python -m evaluator import` and `source.fetch_dataset` call `import_dataset`. The new folder holds:
 
 items.parquet   the rows, in the schema that the docstring of `benchmarks/base.py` describes
-images/ pages/  the files that the rows name; they are named by a hash of their content, so equal images are one file and,
-                as the first image is an item's cluster, one cluster
+images/ pages/  the files that the rows name. They are named by a hash of their content, so equal images are one file, and
+                items with the same first image are one cluster
 rejected.jsonl  the rows that cannot be used, with reasons
 README.md       a dataset card for the Hub
-eval.yaml       the tasks of the set's repository on the Hub
+eval.yaml       the tasks under which model pages of the Hub show results on this set
 canary.txt      a line that occurs nowhere else, by which copies of the set can be found
 """
 
@@ -151,7 +151,7 @@ def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> list[str
     """Return the ids of the items whose output the published rule accepts. `outputs` has an output for each item."""
     answers = [Answer(item.id, output, "ok", seconds=0.0) for item, output in outputs]
     scores = benchmark.score_flat([item for item, _ in outputs], answers)
-    # Benchmarks declare the metric of the published rule before stricter ones.
+    # Only means have a value for each item. Benchmarks declare that of the published rule before stricter ones.
     published_metric = next(metric.name for metric in benchmark.metrics if metric.is_mean)
     return [score.id for score in scores if score.values[published_metric] == 1]
 

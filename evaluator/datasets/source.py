@@ -39,7 +39,7 @@ from submissions.texts.failure_codes import FailureCode
 DRAWN = "drawn"  # the value of `--data` for the set that evaluator.fresh generates from this installation's seed
 SCHEME = "hf://datasets/"
 DEFAULT_SPLIT = "test"
-SAMPLE_IDS = "samples/"  # with which the ids of sample sets begin
+SAMPLE_PREFIX = "samples/"  # of the ids of sample sets
 MAX_LOAD_ERROR = 200  # characters of an error of the `datasets` library that are shown
 
 
@@ -48,7 +48,7 @@ class Source:
     """The location of a benchmark's items, and the id, split and revision that results publish."""
 
     path: Path  # a folder in the documented schema, or a file that the benchmark's `load` reads
-    id: str  # the benchmark's name, with SAMPLE_IDS before it for the sample set
+    id: str  # the benchmark's name, with SAMPLE_PREFIX before it for the sample set
     split: str
     commit: str | None = None  # the Hub's commit, or the first 40 digits of a drawn set's hash
     corrections: Corrections = NO_CORRECTIONS
@@ -56,7 +56,7 @@ class Source:
     @property
     def is_sample(self) -> bool:
         """Whether it is the sample set, which the project contains."""
-        return self.id.startswith(SAMPLE_IDS)
+        return self.id.startswith(SAMPLE_PREFIX)
 
     @property
     def revision(self) -> str:
@@ -68,8 +68,8 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     """Return the source of a benchmark's items, downloading or generating them first if necessary.
 
     `data` is `drawn`, `PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`, or None for the sample set. The
-    split is `test` by default. Raises SettingsError if the data may not be stored there, DataError if a Hub dataset
-    cannot be used, EvaluationError if the Hub does not answer.
+    split is `test` by default. Raises SettingsError if the terms of the data forbid the Hub, DataError if a Hub dataset
+    cannot be used, EvaluationError if the Hub does not answer, and for `drawn` what `drawn_set` raises.
     """
     check_place(benchmark, data, settings)
     if data == DRAWN:
@@ -79,7 +79,7 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
         folder, set_sha256 = drawn_set(quarter, settings)
         return Source(folder, benchmark, quarter, set_sha256[:40])  # the start of the hash published before evaluation
     if data is None:
-        return Source(SAMPLES / benchmark, f"{SAMPLE_IDS}{benchmark}", "sample")
+        return Source(SAMPLES / benchmark, f"{SAMPLE_PREFIX}{benchmark}", "sample")
     place, _, split = data.partition("#")
     split = split or DEFAULT_SPLIT
     if not place.startswith(SCHEME):
@@ -201,7 +201,7 @@ def _convert(repo: str, benchmark: Benchmark, rows: Any, folder: Path) -> None:
 def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
     """Write embedded images to files and return the rows with paths instead. Return None if they have paths already.
 
-    `rows` is a `datasets.Dataset`. Raises DataError, naming the row, if it has no list of embedded images.
+    `rows` is a `datasets.Dataset`. Raises DataError, naming the row, if a row has no list of embedded images.
     """
     from datasets import Features, Image, List, Value
 
@@ -210,7 +210,7 @@ def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
         raise DataError(
             f"{SCHEME}{repo}, row 1: column 'images' is one image: store a list, with the feature List(Image())"
         )
-    if not _holds_images(getattr(feature, "feature", None)):
+    if not _holds_images(getattr(feature, "feature", None)):  # the feature of a list's elements
         return None
     (folder / "images").mkdir()
     rows = rows.cast_column("images", List(Image(decode=False)))
@@ -229,7 +229,7 @@ def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
 
 
 def _holds_images(feature: Any) -> bool:
-    """Return whether a feature is an image, or the struct that stores one in Parquet files without a description."""
+    """Return whether a feature is an image: `Image()`, or `{"bytes", "path"}` in a Parquet file of another library."""
     from datasets import Image
 
     return isinstance(feature, Image) or (isinstance(feature, dict) and "bytes" in feature)

@@ -61,7 +61,8 @@ def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
         yield fault(
             "proxy", f"{address}/metrics can be read by everybody", "deny /metrics in the proxy (docs/deploy.md)"
         )
-    # Without this variable the proxy's address counts as the visitor's, except on a Space (docs/configuration.md).
+    # Without this variable the proxy's address counts as the visitor's, except on a Space (docs/configuration.md). Only
+    # the doctor's own environment can be read. Its container is the worker's, so compose.yaml sets the variable there too.
     if not os.environ.get("FORWARDED_ALLOW_IPS") and "SPACE_ID" not in os.environ:
         remedy = "set FORWARDED_ALLOW_IPS to the proxy's address in the board's environment"
         yield fault("proxy", "all visitors seem to have one address and share its rate limits", remedy)

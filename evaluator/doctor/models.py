@@ -16,6 +16,7 @@ from evaluator.core.errors import EvaluationError, SandboxError
 from evaluator.datasets.leak_check import CANARY
 from evaluator.datasets.source import DRAWN, SCHEME, open_source
 from evaluator.doctor.findings import MOUNTED, Finding, Options, fault, ok, skipped
+from evaluator.doctor.machine import has_worker
 from evaluator.engines.registry import REGISTRY
 from evaluator.job.folder import Job, tail_of
 from evaluator.results.evaluate import evaluate
@@ -34,7 +35,10 @@ ITEMS = 2  # items of the sample set that the tiny model is asked
 
 
 def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
-    """Check that each test set can be read, has its canary, and has as many items as its benchmark says."""
+    """Check that each test set can be read and has as many items as its benchmark says.
+
+    A private set on this machine must also have its canary. A drawn set is not read.
+    """
     if not settings.data:
         yield skipped("data", "HANNUN_DATA names no test set: all rows are trials on sample items, without a rank")
     for name, data in settings.data.items():
@@ -123,7 +127,7 @@ def check_evaluation(settings: Settings, options: Options) -> Iterator[Finding]:
     """Evaluate a tiny model on sample items, with the built-in engine and through HANNUN_SERVER if that is set."""
     if not options.evaluates:
         return
-    if find_spec("torch") is None or find_spec("scripts") is None:
+    if not has_worker() or find_spec("scripts") is None:
         yield skipped("evaluation", "this environment has no worker")
         return
     with TemporaryDirectory() as scratch:

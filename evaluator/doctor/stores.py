@@ -129,7 +129,7 @@ def _name_on_hub(url: str, prefix: str) -> str | None:
 
 
 def check_download_token(settings: Settings, _: Options) -> Iterator[Finding]:
-    """Check HF_TOKEN, with which gated models are downloaded: with a token that is not valid no model is."""
+    """Check HF_TOKEN, with which gated models are downloaded. If it is invalid, no model can be downloaded at all."""
     token = os.environ.get("HF_TOKEN")
     if not token:
         return
@@ -253,11 +253,11 @@ def _write_and_take_back(store: Store) -> None:
     transact(store, take_back)
 
 
-def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:
-    """Check that the folder of a store that does not exist yet can be created. `said` says when that happens."""
+def _missing_folder(check: str, url: str, creation: str) -> Iterator[Finding]:
+    """Check that the folder of a store that does not exist yet can be created. `creation` states when that happens."""
     existing = nearest_existing(local_path(url).resolve())
     if os.access(existing, os.W_OK | os.X_OK) and existing.is_dir():
-        yield ok(check, f"{url} does not exist yet; {said}")
+        yield ok(check, f"{url} does not exist yet; {creation}")
     else:
         yield fault(check, f"{url} cannot be created: {existing} is not writable", "chown it to this user")
 
@@ -268,6 +268,6 @@ def _refusal(check: str, name: str, error: Exception) -> Finding:
         status = error.response.status_code
         remedy = "replace the token" if status == 401 else "give the token this right, or correct the name"
         return fault(check, f"{name}: the Hub answers {status}", remedy)
-    if isinstance(error, StoreError):
+    if isinstance(error, StoreError):  # HubApi raises it for a token with characters that no token has
         return fault(check, f"{name}: {error}", "copy the token again")
     return fault(check, f"{name}: the Hub does not answer ({type(error).__name__})", "run this again later")

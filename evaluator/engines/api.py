@@ -104,7 +104,7 @@ class ApiEngine:
         if options.api.spawn:
             self._start_server(options.api.spawn)
         self._parameters = RequestParameters(self._protocol_parameters(), self._fields_of_spawned_server())
-        self._max_tokens = options.max_new_tokens  # that may be generated, if the model's context is unknown
+        self._max_tokens = options.max_new_tokens  # that may be generated, unless prompts are fitted to the context
         if self._format.writes_reasoning:
             self._max_tokens += options.max_reasoning_tokens
         self._reached = False  # whether the server has ever sent a response
@@ -293,8 +293,10 @@ class ApiEngine:
             return
         if answer.reasoning_tokens is not None and answer.text:
             self._with_reasoning += 1
+        # The first request asks for special tokens, see `_fields_of_spawned_server`.
+        has_rejected_field = not self._parameters.asks_for_special_tokens
         has_answered_enough = self._answered.total() >= MIN_ANSWERS_TO_CHECK_TAGS
-        if not self._with_reasoning and (not self._parameters.asks_for_special_tokens or has_answered_enough):
+        if not self._with_reasoning and (has_rejected_field or has_answered_enough):
             message = "the server leaves out the tags of reasoning, which are special tokens of this model"
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
 
@@ -334,8 +336,10 @@ class ApiEngine:
     async def _complete(self, servers: ServerPool, prompt_id: str, content: list[Any], expected: TokenCounts) -> Answer:
         """Send one question, with retries, and return its answer.
 
-        `content` are the parts of the user message, `expected` are at most the tokens that the question needs. They stay
-        reserved for each attempt that a provider may charge for: one without a response, but not one with an error status.
+        `content` are the parts of the user message. `expected` is an upper bound of the question's tokens. Each attempt
+        reserves them. An error status costs nothing and releases them. After an attempt without a response, for which a
+        provider may charge, they stay reserved. After an answer, `_ask` replaces them by the tokens used.
+
         Raises the error of the last attempt, or EvaluationError if the budget is spent.
         """
         async for attempt in AsyncRetrying(

@@ -210,7 +210,8 @@ def _text(value: Any) -> str:
 def complaint_of(error: openai.APIStatusError) -> str:
     """Return all that a server reports about an error, to find the name of a parameter in it.
 
-    Servers without OpenAI's form of errors have it in the body.
+    The message of the client's exception has only the field `message` of the body. Some servers have the name elsewhere:
+    `{"detail": [{"loc": ["body", "max_tokens"], …}]}`.
     """
     return f"{error.status_code}: {error.body}" if error.body else str(error.message)
 

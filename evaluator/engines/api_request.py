@@ -12,7 +12,8 @@ import openai
 
 from evaluator.engines.api_completion import complaint_of
 
-# Fields that only some servers know. Without `chat_template_kwargs` a model would answer in another mode.
+# Fields that are left out if the server rejects them. `chat_template_kwargs` is not one of them: without it, a model would
+# answer in another mode.
 OPTIONAL_FIELDS = ("skip_special_tokens", "return_token_ids", "stop_token_ids")
 
 
@@ -52,10 +53,11 @@ class RequestParameters:
         return sent.parameters.keys() != names or sent.extra.keys() != self._extra.keys()
 
     def adapt_to(self, error: openai.APIStatusError) -> bool:
-        """Leave out or rename the parameter that a server rejects. Return whether there is one.
+        """Leave out or rename what a server rejects. Return whether the error names something that can be.
 
-        It is the first parameter that the message of the error names, for example "Unsupported parameter: 'max_tokens'". The
-        rejected request had the current parameters.
+        An error is for example "Unsupported parameter: 'max_tokens'". All OPTIONAL_FIELDS that it names are left out at
+        once. Of the parameters, only the first in the order below is changed. The rejected request must have had the
+        current parameters.
         """
         complaint = complaint_of(error)
         rejected = [name for name in OPTIONAL_FIELDS if name in self._extra and name in complaint]

@@ -166,9 +166,9 @@ class ChatEngine:
     def _next_batch(self, waiting: deque[PreparedPrompt]) -> list[PreparedPrompt]:
         """Remove and return the next prompts, within the limits on batch size and tokens."""
         batch = [waiting.popleft()]
-        longest = 0
+        longest = batch[0].cost
         while waiting and len(batch) < self.batch_size:
-            longest = max(longest, batch[-1].cost, waiting[0].cost)  # all prompts are padded to this length
+            longest = max(longest, waiting[0].cost)  # all prompts are padded to this length
             if (len(batch) + 1) * longest > BATCH_TOKENS[best_device()]:
                 break
             batch.append(waiting.popleft())
@@ -301,7 +301,7 @@ class ChatEngine:
 
 
 def _load_model(loader: Any, options: EngineOptions, config: Any, plain: GenerationConfig | None) -> Any:
-    """Load the model. It raises EvaluationError as soon as its scores of the next token contain NaN."""
+    """Load a model that raises EvaluationError while it generates, as soon as its scores of the next token contain NaN."""
     model = from_pretrained(loader, options, config, plain)
     # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
     if (head := model.get_output_embeddings()) is not None:

@@ -93,7 +93,8 @@ class ChatInputs:
         Raises EvaluationError if the processor cannot be loaded or the model has no chat template.
         """
         self._takes_images = takes_images
-        self.needs_media_types = False  # whether the model takes `mm_token_type_ids`, which mark image tokens
+        # `ChatEngine` sets it to whether the model takes `mm_token_type_ids`, which mark image tokens.
+        self.needs_media_types = False
         self.refusal = ""  # why an image was rejected last, here or by the model
         self._max_pixels = options.max_pixels
         self._processor = _load_processor(AutoProcessor if takes_images else AutoTokenizer, options)
@@ -140,7 +141,7 @@ class ChatInputs:
         return self._opened(self._render([[self._message(TEST_QUESTION, [])]]))[0]
 
     def _end_of_turn(self) -> int | None:
-        """Return the id of the special token that the template puts after an answer, or None if it puts none."""
+        """Return the id of the added token that the template puts after an answer, or None if it puts none."""
         content: Any = [{"type": "text", "text": PROBE_ANSWER}] if self._takes_images else PROBE_ANSWER
         conversation = [{"role": "user", "content": content}, {"role": "assistant", "content": content}]
         try:
@@ -150,8 +151,8 @@ class ChatInputs:
         if not answer:  # the template changes what is said, for example to JSON
             return None
         suffix = after.strip()
-        added = sorted(self.tokenizer.get_added_vocab().items(), key=lambda pair: -len(pair[0]))
-        return next((token_id for token, token_id in added if suffix.startswith(token)), None)
+        longest_first = sorted(self.tokenizer.get_added_vocab().items(), key=lambda pair: -len(pair[0]))
+        return next((token_id for token, token_id in longest_first if suffix.startswith(token)), None)
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
         """Return the prompt with its page fitted to the context, its image sizes and its estimated cost.
@@ -229,7 +230,7 @@ class ChatInputs:
         accepted_prompts = [readable[index] for index in accepted]
         try:
             inputs = self._process([conversations[index] for index in accepted])
-        except PROCESSOR_ERRORS:  # each works alone, but images with different numbers of tiles do not batch
+        except PROCESSOR_ERRORS:  # each works alone: their numbers of tiles differ, or memory is too small for all
             return Encoded([], None, broken=broken, refused=refused, unbatchable=accepted_prompts)
         opened = self._opened([rendered[index] for index in accepted])
         return Encoded(accepted_prompts, inputs, opened, broken, refused)
@@ -271,8 +272,8 @@ class ChatInputs:
     def _writes_begin(self, conversation: list[dict[str, Any]]) -> bool:
         """Return whether the template of an image model writes the beginning-of-text token.
 
-        transformers looks for the token only at the very start, and misses it after a space or a line break. A processor
-        then lets the tokenizer add one. For text models it never adds one.
+        A processor lets its tokenizer add the token unless the text starts with it, and misses it after a space or a line
+        break. `apply_chat_template` of a tokenizer, which text models use, never adds one.
         """
         begin = getattr(self.tokenizer, "bos_token", None)
         if not self._takes_images or not begin:
@@ -335,6 +336,7 @@ def _load_images(batch: Sequence[PreparedPrompt]) -> list[list[Any] | None]:
 
     An image that several prompts share is decoded once.
     """
+    # Not strict: `prepare` leaves the sizes empty if it cannot read an image, and the images are then too few below.
     sized = [[SizedImage(*pair) for pair in zip(p.prompt.images, p.sizes, strict=False)] for p in batch]
     distinct = list(dict.fromkeys(image for own_images in sized for image in own_images))
     with ThreadPoolExecutor(IMAGE_THREADS) as threads:
@@ -342,7 +344,6 @@ def _load_images(batch: Sequence[PreparedPrompt]) -> list[list[Any] | None]:
     found: list[list[Any] | None] = []
     for prepared, own_images in zip(batch, sized, strict=True):
         images = [loaded[image] for image in own_images]
-        # `prepare` leaves the sizes empty if it cannot read an image.
         is_complete = len(images) == len(prepared.prompt.images) and None not in images
         found.append(images if is_complete else None)
     return found

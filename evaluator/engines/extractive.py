@@ -35,10 +35,10 @@ from submissions.texts.failure_codes import FailureCode
 
 OVERLAP_TOKENS = 128  # shared by neighbouring windows
 SPAN_CANDIDATES = 20  # best starts and best ends of each window that are combined to spans
-MIN_PAGE_TOKENS = 8  # that must fit into a window
+MIN_PAGE_TOKENS = 4  # that must fit into a window beside the longest question
 QUESTIONS_PER_GROUP = 16  # whose windows are batched together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # windows
-DEFAULT_POSITIONS = 512  # tokens that a model takes at once if its config does not tell, as BERT
+DEFAULT_POSITIONS = 512  # tokens that a model takes at once if its config states no limit; the limit of BERT
 # Largest difference of scores with and without padding, as a share of the highest score, that counts as rounding.
 PADDING_TOLERANCE = 0.02
 
@@ -124,7 +124,8 @@ class ExtractiveEngine:
         self._length = _window_length(self._model, self._tokenizer)
         self._tokenizer.model_max_length = int(1e9)  # no warning about long pages, which are cut into windows here
         self._frame = _frame(self._tokenizer)
-        if self._length < 2 * self._frame.size + MIN_PAGE_TOKENS:
+        # The longest question takes half a window, see `_windows`.
+        if self._length // 2 - self._frame.size < MIN_PAGE_TOKENS:
             raise EvaluationError(
                 FailureCode.UNSUPPORTED_ARCHITECTURE, f"the model takes only {self._length} tokens at once"
             )
@@ -204,7 +205,7 @@ class ExtractiveEngine:
             for part, spans in split_batch_on_oom(batch, partial(_window_spans, self._model, self._padded)):
                 for window, span in zip(part, spans, strict=True):
                     best_span, best_start = best[window.question]
-                    # The windows are not in the order of the page, so that it decides between equal scores.
+                    # Windows come longest first. Of equal scores, the one earlier on the page must win.
                     if (span.score, -window.page_start) > (best_span.score, -best_start):
                         shift = window.page_start - window.prefix_length
                         page_span = Span(span.score, span.start + shift, span.end + shift)
@@ -214,11 +215,12 @@ class ExtractiveEngine:
     def _supports_type_ids(self) -> bool:
         """Return whether the tokenizer's token type ids can be passed to this model.
 
-        A RoBERTa may come with BERT's tokenizer, whose type ids it does not support. By default transformers 5 does not
-        return the type ids that ALBERT was trained with.
+        The model must have an embedding for each of them. A RoBERTa with BERT's tokenizer often has one only, for 0.
         """
+        # The names in the tokenizer's file, if any. Those of its class lack the type ids that ALBERT was trained with.
         input_names = self._tokenizer.init_kwargs.get("model_input_names") or ["token_type_ids"]
-        if "token_type_ids" not in {*input_names} & {*inspect.signature(self._model.forward).parameters}:
+        parameters = inspect.signature(self._model.forward).parameters
+        if "token_type_ids" not in input_names or "token_type_ids" not in parameters:
             return False
         highest = max(*self._frame.text_type_ids, *(n for part in self._frame.parts for n in part.type_ids))
         tables = [m for name, m in self._model.named_modules() if name.endswith("token_type_embeddings")]
@@ -316,7 +318,7 @@ def _frame(tokenizer: Any) -> Frame:
 
 def _window_length(model: Any, tokenizer: Any) -> int:
     """Return how many tokens the encoder takes at once, by its tokenizer, config and position embeddings."""
-    positions = getattr(model.config, "max_position_embeddings", None) or 0  # -1: no limit
+    positions = getattr(model.config, "max_position_embeddings", None) or 0  # XLNet has -1: no limit
     limit = min(tokenizer.model_max_length, positions if positions > 0 else DEFAULT_POSITIONS)
     for name, module in model.named_modules():
         # RoBERTa-like position embeddings reserve their first rows for padding.

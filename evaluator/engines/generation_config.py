@@ -7,7 +7,8 @@ from typing import Any
 
 FILE_NAME = "generation_config.json"
 TOKEN_IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
-# Settings of a generation config that change the output, with the value that has no effect.
+# Settings that plain greedy decoding ignores, each with a value that asks for nothing special: the default of transformers
+# (`top_k` 50), or one without an effect.
 NEUTRAL_VALUES: dict[str, Any] = {
     "do_sample": False,
     "temperature": 1.0,
@@ -62,7 +63,7 @@ def repository_settings(folder: Path) -> dict[str, Any]:
 
 
 def dropped_settings(folder: Path) -> list[str]:
-    """Return the names of settings in the generation config that would change greedy answers and are ignored."""
+    """Return the names of the settings that a generation config asks for and that plain greedy decoding ignores."""
     settings = _read(folder / FILE_NAME)
     return sorted(name for name, value in NEUTRAL_VALUES.items() if settings.get(name, value) not in (value, None))
 
@@ -75,6 +76,7 @@ def greedy_view(model: Path, view: Path) -> Path:
     shutil.rmtree(view, ignore_errors=True)
     view.mkdir(parents=True)
     for path in model.iterdir():
+        # An adapter in the folder of a full model is ignored, as in `loading.from_pretrained`.
         if path.name != FILE_NAME and not path.name.startswith("adapter_"):
             (view / path.name).symlink_to(path)
     settings = _read(model / FILE_NAME)

@@ -63,7 +63,7 @@ def fitted_size(path: Path, max_pixels: int) -> tuple[int, int, float]:
 def load_image(path: Path, size: tuple[int, int] | None = None) -> Image.Image:
     """Return the image as RGB, scaled to `size` if that is given. Raises OSError as `fitted_size` does."""
     with _open(path) as image:
-        image.load()
+        image.load()  # turns a TIFF file, whose orientation is 1 afterwards
         orientation = _orientation(image)
         upright = image if orientation == 1 else image.transpose(UPRIGHT[orientation])
         rgb = _on_white(upright)
@@ -167,7 +167,7 @@ def _scaled_to_255(values: Any, mode: str) -> Any:
 
 
 def _plain_media_type(path: Path) -> str | None:
-    """Return the media type of a file that may be sent as it is, or None if its pixels have to be made from it."""
+    """Return the media type of a file that may be sent as it is, or None if a PNG file of its pixels is sent instead."""
     with _open(path) as image:
         media_type = MEDIA_TYPES.get(image.format or "")
         is_plain = (

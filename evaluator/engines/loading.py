@@ -29,7 +29,8 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
         loader.from_pretrained,
         options.model,
         config=config,
-        dtype=getattr(torch, options.precision, "auto"),  # for quantised checkpoints "auto"
+        # The precision of a quantised checkpoint is its method, such as "fp8", which is not a dtype of torch.
+        dtype=getattr(torch, options.precision, "auto"),
         use_safetensors=True,
         trust_remote_code=options.custom_code,
         local_files_only=True,
@@ -46,8 +47,7 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
         raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{len(missing)} weights are missing, {missing[0]} first")
     if options.adapter:
         model = _apply_adapter(model, options.adapter)
-    placed = device_map is not None or getattr(model, "is_quantized", False)
-    return model.eval() if placed else model.eval().to(best_device())
+    return model.eval()
 
 
 def _with_best_attention(load: Callable[..., Any], precision: str) -> Any:
@@ -124,7 +124,7 @@ def _resize_embeddings(model: Any, weights: Path) -> None:
             for key in file.keys()  # noqa: SIM118 - safe_open is not a mapping
             if key.endswith("weight") and "lora_" not in key and names & set(key.split("."))
         }
-    if len(sizes) != 1:  # none in the file, or no two that fit together
+    if len(sizes) != 1:  # the file has no embeddings, or input and output embeddings of different sizes
         return
     size = sizes.pop()
     if size != model.get_input_embeddings().weight.shape[0]:

@@ -43,7 +43,7 @@ def read_output(
     """
     output = decode(tokenizer, tokens)
     parts = split(output, tags, opened=opened)
-    reasoning = output[: parts.answer_at]
+    reasoning = output[: parts.answer_at]  # all of it if there is no answer
     # The index in `tokens` at which the answer starts.
     if parts.answer_at is None:  # the reasoning never ended
         answer_start = len(tokens)

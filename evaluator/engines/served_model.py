@@ -46,7 +46,7 @@ class ServedModel:
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
         own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._context = min((n for n in (own_context, server_context) if n), default=None)
-        # The server's context if it is smaller than the model's own, else None.
+        # The server's context if it is smaller than the model's own or that is unknown, else None.
         self.reduced_context = server_context if self._context != own_context else None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
         self._opened = self._inputs.opens_reasoning()  # whether the prompt ends within the reasoning

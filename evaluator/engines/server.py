@@ -89,7 +89,10 @@ class Server:
         return found if isinstance(found, dict) else {}
 
     def _get(self, path: str) -> httpx2.Response:
-        """Return the response at a path of the server. Raises TimeoutError if it is not complete in REQUEST_SECONDS."""
+        """Return the response at a path of the server. Raises TimeoutError if it is not complete in REQUEST_SECONDS.
+
+        The `timeout` of httpx2 is for each read, so that a server that sends a byte now and then would never reach it.
+        """
 
         async def get() -> httpx2.Response:
             async with asyncio.timeout(REQUEST_SECONDS), httpx2.AsyncClient() as client:

@@ -51,7 +51,7 @@ class ServerLoad:
             self.rests_until = now + min(MAX_REST_SECONDS, seconds)
 
     def speed_up(self) -> None:
-        """Raise the limit after a success, by one for as many successes as the limit has requests."""
+        """Raise the limit by a fraction after a success: a limit of n grows by about one in n successes."""
         self._limit = min(float(self._max_requests), self._limit + 1 / self._limit)
         self._failures = 0
         self.rests_until = 0.0
@@ -68,6 +68,7 @@ class ServerPool:
     def __init__(self, clients: Sequence[openai.AsyncOpenAI], loads: Sequence[ServerLoad]) -> None:
         self._servers = [_PooledServer(load, client) for load, client in zip(loads, clients, strict=True)]
         self._changed = asyncio.Condition()
+        # The engine keeps the loads between calls of `answer`, and each call makes a new pool, without requests so far.
         for load in loads:
             load.in_flight = 0
 

@@ -79,7 +79,7 @@ def add_erratum(
     """
     before = read_corrections(store, private, benchmark.name, source.split)
     after = Corrections((*before.made, correction))
-    corrected = _apply_last(benchmark, items, before, after)
+    corrected = _apply_checked(benchmark, items, before, after)
     _check_reason(reason, correction, items)
     try:
         erratum = Erratum(
@@ -125,8 +125,10 @@ def _check_reason(reason: str, correction: Correction, items: Sequence[Item]) ->
             raise DataError("the reason is public, and it has the answer of the item")
 
 
-def _apply_last(benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections) -> Sequence[Item]:
-    """Return the items with all corrections. `after` has one more than `before`.
+def _apply_checked(
+    benchmark: Benchmark, items: Sequence[Item], before: Corrections, after: Corrections
+) -> Sequence[Item]:
+    """Return the items with all corrections of `after`, which has one more than `before`.
 
     Raises DataError if that last correction names no item, changes nothing or gives an answer that is not possible.
     """

@@ -57,7 +57,10 @@ class Rescored:
 
 
 def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settings: Settings) -> None:
-    """Raise SettingsError if the results on a set are signed and there is no key to sign them again."""
+    """Raise SettingsError if the results on a set are signed, but not with the key of this installation.
+
+    Only one statement is checked.
+    """
     snapshot = store.snapshot()
     rows = _measured(benchmark, source, board_reader(store).read(snapshot)[0])
     statements = [EvalResult.statement_path_of(row.key) for row in rows]
@@ -94,10 +97,10 @@ class Rescoring:
         self._secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
 
     def check_answers(self) -> None:
-        """Raise DataError if the set has results and none of them could be scored again: all would lose their ranks.
+        """Raise DataError if the set has results, but none can be scored again. All would lose their ranks then.
 
-        It is called before an erratum is added, so `source` has the corrections without it, and stops at the first result
-        that could be.
+        It is called before an erratum is added, so `source` has the corrections without it. It returns at the first result
+        that can be scored again.
         """
         snapshot = self._store.snapshot()
         rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
@@ -125,7 +128,9 @@ class Rescoring:
         ]
         rescored: list[str] = []
         not_rescored: dict[str, str] = {}
-        for number, row in enumerate(sorted(rows, key=lambda row: row.date or 0.0), 1):
+        # Oldest first, as they were published: `with_pairs` compares a result with those that have the new version already.
+        oldest_first = sorted(rows, key=lambda row: row.date or 0.0)
+        for number, row in enumerate(oldest_first, 1):
             try:
                 self._rescore(row, snapshot)
                 rescored.append(row.key)
@@ -141,7 +146,10 @@ class Rescoring:
         return _measured(self._benchmark, self._source, self._reader.read(snapshot)[0])
 
     def _lacks_metric(self, row: BoardRow) -> bool:
-        """Return whether a result lacks a metric that the benchmark declares. Not every result can have all of them."""
+        """Return whether a result lacks a metric that is a mean over items. Other metrics may be `not_measured` here.
+
+        A mean may be missing for good too, if no item has a value. `_rescore` finds out.
+        """
         return any(metric.name not in row.metrics for metric in self._benchmark.metrics if metric.is_mean)
 
     def _read_verified(self, row: BoardRow, snapshot: Snapshot) -> tuple[EvalResult, Details]:
@@ -169,7 +177,7 @@ class Rescoring:
         """Score one result again and publish it. Raises CannotScoreError."""
         before, details = self._read_verified(row, snapshot)
         scores = self._scores(self._items, details)
-        after = _with_new_scores(before, self._benchmark, self._items, scores, self._version, self._store)
+        after = _result_with_scores(before, self._benchmark, self._items, scores, self._version, self._store)
         name = self._benchmark.name
         gains_metric = bool(after.results[name].keys() - before.results[name].keys())
         if row.benchmark_version == self._version and not gains_metric:
@@ -181,7 +189,7 @@ class Rescoring:
         item_scores = self._save_item_scores(row.key, scores)
         if item_scores:
             after = with_pairs(after, item_scores, self._store, self._private)
-        if not self._publish(row, after, _with_scores(details, scores)):
+        if not self._publish(row, after, _details_with_scores(details, scores)):
             raise CannotScoreError("another command has scored it again meanwhile")
 
     def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
@@ -269,7 +277,7 @@ class Rescoring:
         return moved
 
     def _score_before(self, row: BoardRow, snapshot: Snapshot) -> float | None:
-        """Return the headline of a result of the newest version before its erratum, or None if it was measured since then."""
+        """Return the headline that a result of the newest version had before, or None if it has had no earlier version."""
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         return result.earlier[-1].scores.get(result.headline) if result.earlier else None
 
@@ -336,13 +344,13 @@ def _rank(score: float, scores: Sequence[float]) -> int:
     return 1 + sum(other > score for other in scores)
 
 
-def _with_scores(details: Details, scores: Iterable[Score]) -> Details:
+def _details_with_scores(details: Details, scores: Iterable[Score]) -> Details:
     """Return stored answers with their new scores. Items that have no score any more are left out."""
     by_id = {row["id"]: row for row in details}
     return [{**by_id[score.id], **score.values} for score in scores]
 
 
-def _with_new_scores(
+def _result_with_scores(
     before: EvalResult,
     benchmark: Benchmark,
     items: Sequence[Item],
@@ -368,13 +376,14 @@ def _with_new_scores(
         earlier=[entry.model_dump() for entry in earlier],
         paired=[],  # of the old scores; `with_pairs` adds new ones
     )
+    # Custom code could encode information in digits (`round_measures`), and the tokens per correct answer are new.
     return round_measures(after) if before.config.custom_code else after
 
 
 def _reasoning(before: EvalResult, benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, object] | None:
     """Return the lengths of reasoning with new tokens per correct answer, or None if the model does not reason.
 
-    The tokens of single answers are not stored, so their sum is the published mean times the number of items.
+    The tokens of single answers are not stored, so their sum is taken to be the published mean times the number of items.
     """
     if before.reasoning is None:
         return None

@@ -72,7 +72,7 @@ def instance_row(
 
     Args:
         aggregate: the record of the whole result, as `to_every_eval_ever` returns it
-        result_id: `evaluation_result_id` of the metric in it that the score is of
+        result_id: `evaluation_result_id` of that record's entry for the metric of `score`
         item_id: of the item
         prompt: what the model was asked
         gold: the gold answer
@@ -84,7 +84,7 @@ def instance_row(
         "schema_version": VERSION,
         "evaluation_id": aggregate["evaluation_id"],
         "model_id": aggregate["model_info"]["id"],
-        "evaluation_name": aggregate["evaluation_results"][0]["evaluation_name"],
+        "evaluation_name": aggregate["evaluation_results"][0]["evaluation_name"],  # the same in all entries
         "evaluation_result_id": result_id,
         "sample_id": item_id,
         "interaction_type": "single_turn",
@@ -207,7 +207,7 @@ def _generation(result: EvalResult) -> dict[str, Any]:
 
 
 def _test_set(result: EvalResult) -> dict[str, Any]:
-    """Return the description of the test set. It is "other" than a public dataset, because most are private."""
+    """Return the description of the test set. Its type is "other", not a public dataset, because most sets are private."""
     dataset = result.dataset
     details = {"id": dataset.id, "split": dataset.split, "version": result.versions[result.benchmark]}
     if dataset.revision:

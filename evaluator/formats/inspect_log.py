@@ -26,17 +26,17 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
         "batch_size": result.config.batch_size,
     }
     settings: dict[str, float] = {}
-    if result.generation and result.generation.max_answer_tokens:
+    if result.generation:
         settings["max_tokens"] = result.generation.max_answer_tokens
-    if result.generation and result.generation.decoding == "greedy":
-        settings["temperature"] = 0.0
+        if result.generation.decoding == "greedy":
+            settings["temperature"] = 0.0
     failure = "" if metrics else result.outcome  # such as out_of_memory
     status = "error" if failure else "success"
     completed = 0 if failure else n
     error: dict[str, Any] = {}
     if failure:
         error["error"] = {"message": failure, "traceback": "", "traceback_ansi": ""}
-    code = {"revision": {"type": "git", "origin": "", "commit": result.git_hash}} if result.git_hash else {}
+    revision = {"revision": {"type": "git", "origin": "", "commit": result.git_hash}} if result.git_hash else {}
     return {
         "version": 2,
         "status": status,
@@ -54,7 +54,7 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
             "model_args": {name: value for name, value in arguments.items() if value is not None},
             "config": {},
             "packages": {name: str(value) for name, value in result.environment.items()},
-            **code,
+            **revision,
         },
         "plan": {
             "name": "plan",

@@ -16,6 +16,7 @@ from evaluator.fresh.korean import (
     topic_marker,
 )
 from evaluator.fresh.question import (
+    READABLE_PIE,
     WIDEST,
     Question,
     about,
@@ -27,10 +28,11 @@ from evaluator.fresh.question import (
     tolerance,
 )
 
-PIE_SHARE = 2  # percentage points that the reading of a sector may be off
+PIE_SHARE = round(100 * READABLE_PIE)  # percentage points that the reading of a sector may be off
 
 
 def estimates(facts: Facts) -> Iterator[Question]:
+    """Ask for a value that a chart shows. The chart of a page shows the second measure, one with two axes both."""
     measures: tuple[int, ...]
     if facts.layout == "dual":
         measures = (0, 1)
@@ -62,6 +64,7 @@ def totals(facts: Facts) -> Iterator[Question]:
 
 
 def gaps(facts: Facts) -> Iterator[Question]:
+    """Ask for the difference between two rows."""
     measure = facts.topic.measures[0]
     for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
 
@@ -69,7 +72,7 @@ def gaps(facts: Facts) -> Iterator[Question]:
             x, y = (own.value(own.groups[0], row, year) for row in (a, b))
             if x is None or y is None:
                 return UNANSWERABLE
-            margin = tolerance(own, max(x, y)) * Decimal("1.5")
+            margin = tolerance(own, max(x, y)) * Decimal("1.5")  # two values are read
             return about(abs(x - y), margin, measure)
 
         first = facts.topic.said(a)
@@ -81,7 +84,7 @@ def chart_shares(facts: Facts) -> Iterator[Question]:
     for row in facts.rows:
 
         def answer(own: Facts, row: str = row) -> str | None:
-            column = own.column(own.groups[0], own.years[0]) or {}
+            column = own.column(own.groups[0], own.years[0]) or {}  # never empty: a pie has no unknown values
             share = 100 * column[row] / sum(column.values())
             return f"{round(share)}% (±{PIE_SHARE}%)" if share * WIDEST >= PIE_SHARE else None
 
@@ -104,7 +107,7 @@ def trends(facts: Facts) -> Iterator[Question]:
             yield Question(
                 "trend", f"{said}의 {measure}{subject_marker(measure)} 가장 {words} 해는 몇 년입니까?", year_of
             )
-        if len(facts.years) >= 5 and facts.layout in ("line", "dual"):
+        if facts.layout in ("line", "dual"):  # these have five to seven years, other charts with trends three or four
 
             def falls(own: Facts, row: str = row) -> str | None:
                 series = own.series(own.groups[0], row)
@@ -120,18 +123,18 @@ def trends(facts: Facts) -> Iterator[Question]:
 
 
 def crosses(facts: Facts) -> Iterator[Question]:
-    """Ask for the value in one figure of the row that another figure singles out."""
+    """Ask for the value in a page's table of the row that is largest or smallest in its chart."""
     first, second = facts.topic.measures
     for year, (word, place) in product(facts.years, (("많은", 0), ("적은", -1))):
 
-        def from_chart(own: Facts, year: str = year, place: int = place) -> str | None:
+        def answer(own: Facts, year: str = year, place: int = place) -> str | None:
             column = own.column(own.groups[0], year, 1)
             row = place_of(own, column, place, 1) if column else None
             value = own.value(own.groups[0], row, year, 0) if row else None
             return spoken(value, first.unit) if value is not None else None
 
         text = f"{year}에 {second.name}{subject_marker(second.name)} 가장 {word} {facts.topic.head}의 같은 해 {first.name}{topic_marker(first.name)} 몇 {base_unit(first.unit)}입니까?"
-        yield Question("cross", text, from_chart)
+        yield Question("cross", text, answer)
 
 
 def axes(facts: Facts) -> Iterator[Question]:

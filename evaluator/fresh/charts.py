@@ -69,18 +69,19 @@ def _paint(facts: Facts, number: int) -> dict[str, Any]:
 def _value_axis(axes: Any, scale: Axis, *, horizontal: bool = False, sparse: bool = False) -> None:
     """Draw a linear scale with grid lines. If `sparse`, only every second tick has a label."""
     ticks = [scale.low + scale.step * n for n in range(int((scale.high - scale.low) / scale.step) + 1)]
-    skipped = 2 if sparse and len(ticks) > 4 else 1
-    labels = ["" if n % skipped else printed(_plain(tick)) for n, tick in enumerate(ticks)]
-    own = axes.xaxis if horizontal else axes.yaxis
-    own.set_ticks([float(tick) for tick in ticks], labels)
+    every = 2 if sparse and len(ticks) > 4 else 1
+    labels = ["" if n % every else printed(_plain(tick)) for n, tick in enumerate(ticks)]
+    axis = axes.xaxis if horizontal else axes.yaxis
+    axis.set_ticks([float(tick) for tick in ticks], labels)
     (axes.set_xlim if horizontal else axes.set_ylim)(float(scale.low), float(scale.high))
-    own.grid(visible=True, color=GRID, linewidth=0.6)
+    axis.grid(visible=True, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
 
 def _plain(value: Decimal) -> Decimal:
+    """Return a value without an exponent or trailing zeros: 50 for 5E+1, 2.5 for 2.50."""
     return value.quantize(Decimal(1)) if value == int(value) else value.normalize()
 
 
@@ -140,6 +141,7 @@ def _stacked(figure: Figure, facts: Facts, measure: int) -> None:
 def _area(figure: Figure, facts: Facts, measure: int) -> None:
     axes = figure.add_subplot()
     heights = [_heights(facts, row, measure) for row in facts.rows]
+    # Not the greys: areas have no hatches.
     drawn = axes.stackplot(range(len(facts.years)), heights, colors=PALETTES[facts.style % 3])
     axes.set_xticks(range(len(facts.years)), _year_labels(facts))
     axes.margins(x=0)
@@ -185,11 +187,10 @@ def _log(figure: Figure, facts: Facts, measure: int) -> None:
     axes.set_yscale("log")
     axes.plot(facts.rows, values, linestyle="", marker="o", markersize=9, color=PALETTES[facts.style % 4][0])
     low = np.floor(np.log10(min(values)))
-    high = np.ceil(np.log10(max(values)) + 0.05)
+    high = np.ceil(np.log10(max(values)) + 0.05)  # 0.05 keeps the largest value off the upper edge
     axes.set_ylim(10**low, 10**high)
-    axes.set_yticks(
-        [10**n for n in np.arange(low, high + 1)], [printed(Decimal(10) ** int(n)) for n in np.arange(low, high + 1)]
-    )
+    powers = np.arange(low, high + 1)
+    axes.set_yticks([10**n for n in powers], [printed(Decimal(10) ** int(n)) for n in powers])
     axes.yaxis.grid(visible=True, which="both", color=GRID, linewidth=0.5)
     axes.yaxis.set_minor_formatter("")
     axes.set_axisbelow(True)
@@ -205,18 +206,18 @@ def _pie(figure: Figure, facts: Facts, measure: int) -> None:
         ring = {"width": 0.45} if facts.style % 2 else {}
         wedges.append(axes.add_patch(Wedge((0, 0), 1, end, start, **ring, **_paint(facts, number))))
         start = end
-    for tenth in range(20):  # a scale of 5 % around the pie
-        angle = np.pi / 2 - tenth * np.pi / 10
+    for tick in range(20):  # a scale of 5 % around the pie
+        angle = np.pi / 2 - tick * np.pi / 10
         inner = 1.03
-        outer = 1.07 if tenth % 2 else 1.1
+        outer = 1.07 if tick % 2 else 1.1
         axes.plot(
             [inner * np.cos(angle), outer * np.cos(angle)],
             [inner * np.sin(angle), outer * np.sin(angle)],
             color="#777777",
             linewidth=0.8,
         )
-        if tenth % 5 == 0:
-            axes.text(1.22 * np.cos(angle), 1.2 * np.sin(angle), f"{5 * tenth}%", ha="center", va="center", fontsize=9)
+        if tick % 5 == 0:
+            axes.text(1.22 * np.cos(angle), 1.2 * np.sin(angle), f"{5 * tick}%", ha="center", va="center", fontsize=9)
     axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
     axes.axis("off")
     _legend(figure, wedges, list(facts.rows), right=True)
@@ -242,6 +243,7 @@ def _map(figure: Figure, facts: Facts, measure: int) -> None:
     """Draw districts as the cells of a Voronoi diagram, shaded by class."""
     axes = figure.add_subplot()
     places = district_places(facts)
+    # Mirrored at the four edges of the field, so that the cells end there.
     mirrored = [
         places,
         *(places * [sx, 1] + [ox, 0] for sx, ox in ((-1, 0), (-1, 8))),
@@ -273,7 +275,7 @@ def _map(figure: Figure, facts: Facts, measure: int) -> None:
 
 
 def district_places(facts: Facts) -> Any:
-    """Return the centres of twelve districts on a field of 4 × 3, shape (12, 2)."""
+    """Return the centres of twelve districts on a field of 4 × 3, shape (12, 2). A figure and its twin have the same."""
     shifts = random_of(facts.body, *facts.groups)
     grid = [(x + 0.5, y + 0.5) for y in range(3) for x in range(4)]
     return np.array([(x + shifts.uniform(-0.2, 0.2), y + shifts.uniform(-0.22, 0.22)) for x, y in grid])

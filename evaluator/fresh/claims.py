@@ -1,7 +1,7 @@
 """Generate four descriptions of a figure, of which one is true.
 
 Four variants of a figure are drawn alike: the figure, its twin, and two that are never shown. Each description is true of
-exactly one of them, so whoever sees only the descriptions cannot do better than 25 %.
+exactly one of them, so anyone who sees only the descriptions is right in 25 % of the cases, as by guessing.
 """
 
 import random
@@ -40,11 +40,18 @@ def _more(facts: Facts, a: Decimal | None, b: Decimal | None) -> bool | None:
     return a > b
 
 
+def _in_both_orders(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each pair of names in both orders. `permutations` has another order, with which a seed gives other claims."""
+    for a, b in combinations(names, 2):
+        yield a, b
+        yield b, a
+
+
 def _of_a_year(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measures[0].name
     for group, year in product(facts.groups, facts.years):
         where = facts.where(group, "에서")
-        for a, b in ((a, b) for pair in combinations(facts.rows, 2) for a, b in (pair, pair[::-1])):
+        for a, b in _in_both_orders(facts.rows):
 
             def compared(own: Facts, group: str = group, year: str = year, a: str = a, b: str = b) -> bool | None:
                 return _more(own, own.value(group, a, year), own.value(group, b, year))
@@ -85,16 +92,16 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
                 if row == own.excluded:
                     return None
                 value = own.value(group, row, year)
-                not_passed = set()  # rows that the claim's row is not ahead of
+                ahead = set()  # rows that have more than the claim's row, or less if it claims the least
                 for other in (one for one in own.rows if one != row):
                     more = _more(own, value, own.value(group, other, year))
                     if more is None:
                         return None
                     if more != (sign > 0):
-                        not_passed.add(other)
-                if own.excluded and not_passed == {own.excluded}:
+                        ahead.add(other)
+                if own.excluded and ahead == {own.excluded}:
                     return None  # the answer depends on whether the row that is not counted is compared
-                return not not_passed
+                return not ahead
 
             # "가장 많았다" after the row could also mean the row's own largest year.
             head = facts.topic.head
@@ -105,7 +112,7 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
 
 def _between_districts(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measures[0].name
-    for a, b in ((a, b) for pair in combinations(facts.groups, 2) for a, b in (pair, pair[::-1])):
+    for a, b in _in_both_orders(facts.groups):
 
         def compared(own: Facts, a: str = a, b: str = b) -> bool | None:
             first = class_of(own, a)

@@ -24,13 +24,16 @@ def degraded(page: bytes, version: Version, chance: random.Random) -> bytes:
 def _scan(image: Image.Image, chance: random.Random) -> bytes:
     """Rotate by up to 1.6 degrees, blur, tint like paper, add noise and compress."""
     rotated = image.rotate(chance.uniform(-1.6, 1.6), Image.Resampling.BICUBIC, fillcolor="white")
-    return _jpeg(_noisy(rotated.filter(ImageFilter.GaussianBlur(0.7)), chance, chance.randint(236, 248)), 70)
+    blurred = rotated.filter(ImageFilter.GaussianBlur(0.7))
+    paper = chance.randint(236, 248)
+    return _jpeg(_noisy(blurred, chance, paper), 70)
 
 
 def _photo(image: Image.Image, chance: random.Random) -> bytes:
     """Skew like a photograph taken at an angle, shade one side, blur and compress."""
     width, height = image.size
     shift = [chance.uniform(0.0, 0.055) for _ in range(8)]
+    # The upper left, lower left, lower right and upper right corner of what is shown: a little more than the page.
     corners = (
         -shift[0] * width,
         -shift[1] * height,

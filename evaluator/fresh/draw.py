@@ -46,7 +46,7 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     (partial_folder / "items.jsonl").write_text("".join(lines), encoding="utf-8")
     try:
         partial_folder.rename(folder)
-    except OSError:  # another process has drawn it meanwhile
+    except OSError:  # the folder exists, or another process has drawn it meanwhile
         remove_path(partial_folder)
         raise DataError(f"{folder} already exists: name a new folder") from None
     return set_hash(folder)
@@ -59,7 +59,7 @@ def figures_of(seed: str, n: int) -> list[Pair]:
 
 
 def shuffled_rows(seed: str, pairs: Sequence[Pair]) -> list[Row]:
-    """Return all rows in random order, so that a server that is asked one after another cannot pair twins."""
+    """Return all rows in random order, so that a server that gets one question after another cannot pair twins."""
     rows = [row for pair in pairs for own in pair.rows for row in own]
     random_of(seed, "order").shuffle(rows)
     return rows

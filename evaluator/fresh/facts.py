@@ -54,7 +54,7 @@ Cell = tuple[str, str, str, int]  # group, row, year, index of the measure
 
 @dataclass(frozen=True)
 class Facts:
-    """A statistic of a public body. Tables have several districts (`groups`), other layouts only the body itself."""
+    """A statistic of a public body. Tables and maps have several districts (`groups`), other layouts the body itself."""
 
     number: int
     layout: Layout
@@ -64,7 +64,7 @@ class Facts:
     groups: tuple[str, ...]
     rows: tuple[str, ...]
     years: tuple[str, ...]
-    values: dict[Cell, Decimal]
+    values: dict[Cell, Decimal]  # of all cells, also of those that show none (see `value`)
     blanks: frozenset[Cell]  # cells that show … or nothing instead of their value
     labelled: frozenset[str]  # districts of a map whose value is printed
     excluded: str | None  # row that a footnote excludes from the subtotals
@@ -101,7 +101,7 @@ class Facts:
 
     @cached_property
     def axes(self) -> "tuple[Axis, Axis]":
-        """The scales that the two measures are drawn on. Thousands of comparisons by eye depend on them."""
+        """The scales that the two measures are drawn on. Cached, because `differ` needs them thousands of times."""
         return _axis(self, 0), _axis(self, 1)
 
     @property
@@ -117,7 +117,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Absent:
-    """What a figure does not have, and might."""
+    """A row, a year and a district that a figure does not have but could have."""
 
     row: str | None  # None if the figure has all rows of its topic
     year: str
@@ -128,7 +128,7 @@ class Absent:
 class Axis:
     """The scale of a chart, in printed units."""
 
-    step: Decimal  # between labelled ticks
+    step: Decimal  # between two ticks, of which some charts label every second only
     low: Decimal
     high: Decimal
 
@@ -141,6 +141,7 @@ def random_of(seed: str, *path: object) -> random.Random:
 
 def facts_of(seed: str, number: int, variant: str) -> Facts:
     """Return the statistic of figure `number`. Variants of the same number differ only in values and unknown cells."""
+    # All draws keep their order, also those that are not used: published sets are drawn again from their seeds (memory.py).
     shape = random_of(seed, number, "shape")
     layout = LAYOUTS[number % len(LAYOUTS)]
     of_districts = layout in (*TABLES, "map")
@@ -151,25 +152,26 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
     most = {"dual": 1, "line": 3, "page": 4}.get(layout, 5)
     drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(fewest, most)))
     rows = tuple(sorted(drawn, key=topic.rows.index))
-    groups = {"table": shape.randint(3, 5), "two_pages": shape.randint(6, 8), "map": 12}.get(layout, 0)
+    group_count = {"table": shape.randint(3, 5), "two_pages": shape.randint(6, 8), "map": 12}.get(layout, 0)
     first = shape.randint(2013, 2019)
     if layout in ONE_YEAR:
-        years = 1
+        year_count = 1
     elif is_table:
-        years = shape.randint(2, 3)
+        year_count = shape.randint(2, 3)
     else:
-        years = shape.randint(5, 7)
+        year_count = shape.randint(5, 7)
     if layout in ("grouped", "stacked", "page"):
-        years = shape.randint(3, 4)
+        year_count = shape.randint(3, 4)
     if layout == "map":
         rows = rows[:1]
+    # Questions are searched for the name of an absent row, so no name may be part of the other.
     unlike = [row for row in topic.rows if row not in rows and not any(row in one or one in row for one in rows)]
-    named = tuple(shape.sample(DISTRICTS, groups)) or (body,)
-    spans = tuple(f"{first + n}년" for n in range(years))
+    groups = tuple(shape.sample(DISTRICTS, group_count)) or (body,)
+    years = tuple(f"{first + n}년" for n in range(year_count))
     absent = Absent(
         row=shape.choice(unlike) if unlike else None,
-        year=f"{shape.choice((first - shape.randint(1, 3), first + years + shape.randint(0, 2)))}년",
-        group=shape.choice([one for one in DISTRICTS if one not in named]) if groups else None,
+        year=f"{shape.choice((first - shape.randint(1, 3), first + year_count + shape.randint(0, 2)))}년",
+        group=shape.choice([one for one in DISTRICTS if one not in groups]) if group_count else None,
     )
     if is_table:
         unknown = BLANKS
@@ -178,21 +180,21 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
     else:
         unknown = 0.0
     numbers = random_of(seed, number, "values", variant)
-    values = _values(numbers, topic, layout, named, rows, spans)
+    values = _values(numbers, topic, layout, groups, rows, years)
     return Facts(
         number=number,
         layout=layout,
         topic=topic,
         body=body,
         source=shape.choice(SOURCES).format(body=body),
-        groups=named,
+        groups=groups,
         rows=rows,
-        years=spans,
+        years=years,
         values=values,
         blanks=frozenset(cell for cell in values if numbers.random() < unknown),
-        labelled=frozenset(shape.sample(named, round(LABELLED * groups))) if layout == "map" else frozenset(),
+        labelled=frozenset(shape.sample(groups, round(LABELLED * group_count))) if layout == "map" else frozenset(),
         excluded=shape.choice(rows) if is_table and shape.random() < 0.6 else None,
-        provisional=years > 1 and shape.random() < 0.4,
+        provisional=year_count > 1 and shape.random() < 0.4,
         absent=absent,
         style=shape.randrange(8),
     )
@@ -206,6 +208,7 @@ def _values(
     rows: tuple[str, ...],
     years: tuple[str, ...],
 ) -> dict[Cell, Decimal]:
+    """Return a value of each cell. Those of the first measure all differ, except in a pictogram."""
     first, second = topic.measures
     share = DISTRICT_SHARE if len(groups) > 1 else 1.0
     low = share * (first.low / 5 if layout == "log" else first.low)
@@ -234,8 +237,8 @@ def _values(
                 halves = max(3, round(2 * ICONS * 10**spread))
                 value = Decimal(halves) / 2 * icon_value(topic)
             found[group, row, year, 0] = value
-            own = min(max(ratio * numbers.uniform(*jitter), second.low), second.high)
-            found[group, row, year, 1] = _rounded(float(value) * own, second)
+            ratio_of_year = min(max(ratio * numbers.uniform(*jitter), second.low), second.high)
+            found[group, row, year, 1] = _rounded(float(value) * ratio_of_year, second)
             level *= numbers.uniform(0.78, 1.27)
     return found
 
@@ -245,14 +248,17 @@ def _rounded(value: float, measure: Measure) -> Decimal:
 
 
 def icon_value(topic: Topic) -> int:
-    """Return the value of one icon of a pictogram in printed units, a round number."""
+    """Return the value of one icon of a pictogram in printed units, a round number.
+
+    A full row of icons is at most half of the topic's largest value.
+    """
     per_icon = topic.measures[0].high / ICONS / 2
     size = 10 ** max(0, floor(log10(per_icon)))
     return int(max(2, per_icon // size * size))
 
 
 def _axis(facts: Facts, measure: int) -> Axis:
-    """Return the scale of a measure: four to eight ticks at round numbers, more if two edges are read."""
+    """Return the scale of a measure: five to eight ticks at round numbers, up to ten in stacked charts and areas."""
     own = [value for (*_, index), value in facts.values.items() if index == measure]
     if facts.layout in ("stacked", "area"):
         top = max(sum(facts.values[facts.groups[0], row, year, measure] for row in facts.rows) for year in facts.years)

@@ -40,7 +40,7 @@ def ends_in_consonant(word: str) -> bool:
     last = word.rstrip(")")[-1]
     if "가" <= last <= "힣":
         return (ord(last) - ord("가")) % 28 > 0
-    return last in "0136781lmnrLMNR"
+    return last in "013678lmnrLMNR"
 
 
 def base_unit(unit: str) -> str:

@@ -1,4 +1,4 @@
-"""Ask questions of published figures again about other numbers, to measure whether a model has memorised the answers.
+"""Ask published questions again about figures with other numbers, to measure whether a model has memorised the answers.
 
 Such an item shows a published figure with numbers from the secret seed, so that all published answers to its question are
 known to be wrong, also within their tolerance. A published figure has two answers, the original's and the twin's. Two more
@@ -50,7 +50,7 @@ def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
     for pair in pairs_of(published, n):
         # The topic and the layout of the published figure, with other values.
         shown, *others = (facts_of(published, pair.number, f"{secret:x}-{copy}") for copy in range(3))
-        figure = replace(shown, number=~(before + pair.number))  # so that no figure of the seed's own has its name
+        figure = replace(shown, number=~(before + pair.number))  # negative, so that no other figure has its name
         asked = {question.text: question for question in questions(shown)}
         rows: list[Row] = []
         for first, second in zip(*pair.rows, strict=True):

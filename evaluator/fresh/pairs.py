@@ -18,7 +18,7 @@ TWINS = ("original", "twin")
 # Layouts that lose nothing without colours are degraded, every fourth of them: a tenth of all figures.
 LADDER_LAYOUTS: tuple[Layout, ...] = ("table", "two_pages", "cards", "bar", "log", "dual", "pictogram")
 LADDER_EVERY = 4
-LADDER_FIRST = 3
+LADDER_FIRST = 3  # the remainder of those that are chosen (see `is_on_ladder`)
 PRINTED: tuple[Layout, ...] = ("table", "two_pages", "cards")  # layouts that print all values
 MARKS: tuple[Kind, ...] = ("estimate", "cross", "trend")  # questions about the chart of a page
 MAX_TRIES = 20  # to find values that allow four descriptions
@@ -38,32 +38,32 @@ class Pair:
 def pair_of(seed: str, number: int) -> Pair:
     """Return figure `number`, its twin with other numbers, and the questions asked about both in the same words."""
     for attempt in range(MAX_TRIES):
-        # All four are drawn again: if one was chosen to suit the others or the questions, it could be told from them.
+        # All four are drawn again, because one that was chosen to suit the others could be told from them.
         variants = [facts_of(seed, number, f"{variant}{attempt}") for variant in VARIANTS]
         if four := choose_claims(variants, random_of(seed, number, "descriptions", attempt)):
             break
     facts, twin = variants[:2]
     asked = choose_questions(facts, twin, random_of(seed, number, "questions"), QUESTIONS_PER_FIGURE)
     versions: tuple[Version, ...] = ("clean", *DEGRADED) if is_on_ladder(facts) else ("clean",)
-    first, second = (
-        [
+    rows: list[list[Row]] = []
+    for place, own in enumerate((facts, twin)):
+        own_rows = [
             row_of(seed, own, place, version, question.kind, text=question.text, answer=answers[place])
             for question, *answers in asked
             for version in versions
         ]
-        + [
-            row_of(seed, own, place, version, "description", choices=_true_first(four, place))
-            for version in versions
-            if four
-        ]
-        for place, own in enumerate((facts, twin))
-    )
-    return Pair(number, (facts, twin), (first, second), versions)
+        if four:
+            choices = _true_first(four, place)
+            own_rows += [row_of(seed, own, place, version, "description", choices=choices) for version in versions]
+        rows.append(own_rows)
+    return Pair(number, (facts, twin), tuple(rows), versions)
 
 
 def is_on_ladder(facts: Facts) -> bool:
     """Return whether a figure is asked about in all versions."""
-    return facts.layout in LADDER_LAYOUTS and sum(divmod(facts.number, len(LAYOUTS))) % LADDER_EVERY == LADDER_FIRST
+    cycle, place = divmod(facts.number, len(LAYOUTS))
+    is_turn = (cycle + place) % LADDER_EVERY == LADDER_FIRST  # each place has it once in LADDER_EVERY cycles
+    return facts.layout in LADDER_LAYOUTS and is_turn
 
 
 def row_of(

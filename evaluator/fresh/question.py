@@ -13,7 +13,7 @@ Kind = Literal[
     "lookup", "estimate", "largest", "rank", "sum", "difference", "growth", "per", "share", "count", "trend", "cross",
     "footnote", "unanswerable", "description",
 ]  # fmt: skip
-# What a person can read from a chart, in steps of the labelled ticks, or as a share of the value or of the whole.
+# What a person can read from a chart: in steps of its ticks, as a share of the value, and as a share of the whole.
 READABLE_STEP = Decimal("0.2")
 READABLE_LOG = Decimal("0.09")
 READABLE_PIE = Decimal("0.02")
@@ -23,9 +23,12 @@ EXACT = {*TABLES, "page", "cards", "pictogram"}  # layouts whose first measure i
 
 @dataclass(frozen=True)
 class Question:
+    """A question in the same words about a figure and its twin. `answer(own)` is the answer for one of them."""
+
     kind: Kind
     text: str
-    # None if the figure has no single answer, UNANSWERABLE if it does not show what the answer needs.
+    # UNANSWERABLE if the figure does not show what the answer needs. None if it has no single answer; questions that search
+    # a whole column or series also have None if one of its values is unknown.
     answer: Callable[[Facts], str | None]
 
 
@@ -40,14 +43,17 @@ def tolerance(facts: Facts, value: Decimal, measure: int = 0) -> Decimal:
 
 
 def differ(facts: Facts, a: Decimal, b: Decimal, measure: int = 0) -> bool:
-    """Return whether two values can be told apart in the figure."""
+    """Return whether two values can be told apart in the figure: in a chart, if more than half a tolerance apart."""
     if facts.layout in EXACT and (facts.layout != "page" or measure == 0):
         return a != b
     return abs(a - b) > tolerance(facts, max(a, b), measure) / 2
 
 
 def about(value: Decimal, margin: Decimal, measure: Measure) -> str | None:
-    """Return an answer with a tolerance, both rounded to what can be read, or None if the tolerance is too wide."""
+    """Return an answer with a tolerance, or None if the tolerance is too wide.
+
+    Both are rounded to the second digit of the tolerance: 34217명 and 412명 give 3만 4,220명 (±410명).
+    """
     size = max(Decimal(1).scaleb(margin.adjusted() - 1), Decimal(1).scaleb(-measure.decimals))
     rounded, allowed = ((x / size).quantize(Decimal(1), ROUND_HALF_UP) * size for x in (value, margin))
     if not value or allowed > WIDEST * rounded:
@@ -79,7 +85,7 @@ def how_many(facts: Facts, name: str, measure: int) -> str:
 
 
 def answers_differ(one: str, other: str) -> bool:
-    """Return whether no answer can be right for both of two gold answers: 39% (±2%) and 40% (±2%) do not differ."""
+    """Return whether neither of two gold answers is right for the other: 39% (±2%) and 40% (±2%) do not differ."""
     value, allowed = _reading(one)
     other_value, also_allowed = _reading(other)
     if value is None or other_value is None:
@@ -89,12 +95,12 @@ def answers_differ(one: str, other: str) -> bool:
 
 def _reading(answer: str) -> tuple[Decimal | None, Decimal]:
     """Return the number of an answer, or None if it has none, and the tolerance."""
-    value, _, tolerance = answer.partition(" (±")
-    return amount(value), amount(tolerance) or Decimal()
+    value, _, allowed = answer.partition(" (±")
+    return amount(value), amount(allowed) or Decimal()
 
 
 def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int = 0) -> str | None:
-    """Return the name at a place in descending order, or None if a neighbour is too close to tell."""
+    """Return the name at a place in descending order, or None if another value is too close to tell."""
     order = sorted(column, key=lambda name: -column[name])
     chosen = order[place]
     others = [other for other in order if other != chosen]

@@ -1,7 +1,7 @@
 """Generate the questions about a figure: for a number with its unit, a name, a year, or 알 수 없음.
 
 A question is asked about both variants of a figure in the same words, but with different answers. A model that memorised
-the wording gains nothing. The exception are questions that neither figure can answer.
+the wording gains nothing. The exceptions are questions that neither figure can answer.
 """
 
 import random
@@ -55,7 +55,7 @@ def absent_questions(facts: Facts) -> list[Question]:
     year = facts.absent.year
     group = facts.absent.group
     asked: list[Question] = []
-    if row and facts.layout not in ("map", "dual"):  # these show a single row, which is often not named
+    if row and facts.layout not in ("map", "dual"):  # their questions are written for a single row
         asked += _naming(facts.topic.said(row), replace(facts, rows=(*facts.rows, row)))
     years = sorted((*facts.years, year))
     asked += _naming(year, replace(facts, years=tuple(years)))
@@ -64,10 +64,13 @@ def absent_questions(facts: Facts) -> list[Question]:
     return asked
 
 
-def _naming(name: str, wider: Facts) -> Iterator[Question]:
-    """Yield the questions about a figure that has more than the real one, as far as they name what it lacks."""
+def _naming(absent: str, wider: Facts) -> Iterator[Question]:
+    """Yield the questions about `wider` that name `absent`, which the real figure lacks.
+
+    `wider` has no values for it: only the words of the questions are used.
+    """
     for question in questions(wider):
-        if name in question.text:
+        if absent in question.text:
             yield Question(question.kind, question.text, lambda own: UNANSWERABLE)
 
 
@@ -75,7 +78,7 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
     """Return up to `count` questions of different kinds, each with its answers for both variants.
 
     The answers differ by more than their tolerances, unless neither figure can answer the question. Each question that can be
-    answered is replaced with the same chance by one in the same words that cannot, so the words do not tell.
+    answered is replaced with the same chance by one in the same words that cannot, so the words do not tell which it is.
     """
     answerable: dict[str, list[Asked]] = {}
     hidden: list[Asked] = []  # one of the figures or both have a gap where the answer would be

@@ -14,7 +14,7 @@ from evaluator.fresh.pairs import VARIANTS
 from evaluator.fresh.question import place_of
 from evaluator.fresh.table_questions import lookups
 
-LAYOUTS: tuple[Layout, ...] = ("table", "pictogram", "cards", "bar")  # one page each
+SAMPLE_LAYOUTS: tuple[Layout, ...] = ("table", "pictogram", "cards", "bar")  # each has one page
 CELLS = 8  # checks of cells of each page
 
 
@@ -62,7 +62,8 @@ class Sample:
 
     def transcript(self) -> str | None:
         """Return the page in Markdown with an HTML table, or None if it is not a plain table."""
-        has_hanja = self.facts.style % 4 == 0  # which are no sound output
+        # Then the title has Chinese characters, which `is_sound` of the scoring rules refuses.
+        has_hanja = self.facts.style % 4 == 0
         if self.facts.layout != "table" or has_hanja:
             return None
         return _transcript(self.facts)
@@ -76,7 +77,7 @@ def samples(seed: str) -> Iterator[Sample]:
     """Yield invented figures without end. Those of a seed are always the same."""
     for number in count():
         variants = tuple(facts_of(seed, number, variant) for variant in VARIANTS)
-        if variants[0].layout in LAYOUTS:
+        if variants[0].layout in SAMPLE_LAYOUTS:
             yield Sample(variants, random_of(seed, number, "sample"))
 
 
@@ -86,12 +87,16 @@ def _checks(facts: Facts) -> Iterator[dict[str, Any]]:
     yield {"type": "absent", "text": f"- {facts.number} -"}
     cells = list(product(facts.groups, facts.rows, facts.years, (0, 1)))
     for group, row, year, measure in random.Random(facts.number).sample(cells, CELLS):
-        check = {"cell": cell_text(facts.value(group, row, year, measure))}
-        check |= {"left_heading": _row_head(facts, row), "top_heading": _year_head(facts, year)}
+        check = {
+            "type": "table",
+            "cell": cell_text(facts.value(group, row, year, measure)),
+            "left_heading": _row_head(facts, row),
+            "top_heading": _year_head(facts, year),
+        }
         if year != facts.years[0]:
             before = facts.years[facts.years.index(year) - 1]
             check["left"] = cell_text(facts.value(group, row, before, measure))
-        yield {"type": "table", **check}
+        yield check
 
 
 def _transcript(facts: Facts) -> str:

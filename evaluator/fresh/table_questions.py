@@ -41,12 +41,12 @@ def lookups(facts: Facts) -> Iterator[Question]:
 
 def ranks(facts: Facts) -> Iterator[Question]:
     """Ask for the largest, the smallest or the second largest row of a group, by name."""
+    if len(facts.rows) <= 2:
+        return
     head = facts.topic.head
-    asked: tuple[tuple[Kind, str, int], ...] = (
-        ("largest", "가장 많은", 0),
-        ("largest", "가장 적은", -1),
-        ("rank", "두 번째로 많은", 1),
-    )
+    asked: list[tuple[Kind, str, int]] = [("largest", "가장 많은", 0), ("largest", "가장 적은", -1)]
+    if facts.layout != "area":
+        asked.append(("rank", "두 번째로 많은", 1))
     for group, year, (kind, words, place) in product(facts.groups, facts.years, asked):
 
         def answer(own: Facts, group: str = group, year: str = year, place: int = place) -> str | None:
@@ -55,13 +55,12 @@ def ranks(facts: Facts) -> Iterator[Question]:
                 return None
             counted = {row: value for row, value in column.items() if row != own.excluded}
             found = place_of(own, column, place)
-            return found if found == place_of(own, counted, place) else None  # a footnote may leave a row out
+            return found if found == place_of(own, counted, place) else None  # with or without the row of the footnote
 
         where = facts.where(group, "에서")
         name = facts.topic.measures[0].name
         text = f"{year} {where}{name}{subject_marker(name)} {words} {head}{topic_marker(head)} 무엇입니까?"
-        if len(facts.rows) > 2 and (kind == "largest" or facts.layout != "area"):
-            yield Question(kind, text, answer)
+        yield Question(kind, text, answer)
 
 
 def sums(facts: Facts) -> Iterator[Question]:
@@ -94,11 +93,11 @@ def differences(facts: Facts) -> Iterator[Question]:
             yield between((a, row, year), (b, row, year), f"{name}{topic_marker(name)} {a}{and_marker(a)} {b} 사이에")
     if len(facts.groups) == 1:
         for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
-            where = facts.groups[0]
+            group = facts.groups[0]
             first = facts.topic.said(a)
             yield between(
-                (where, a, year),
-                (where, b, year),
+                (group, a, year),
+                (group, b, year),
                 f"{year} {first}{and_marker(first)} {facts.topic.said(b)}의 {measure.name}{topic_marker(measure.name)}",
             )
 
@@ -115,7 +114,9 @@ def growths(facts: Facts) -> Iterator[Question]:
                 new = own.value(group, row, after)
                 if old is None or new is None:
                     return UNANSWERABLE
-                return percent(100 * (new - old) / old) if new > old * Decimal("1.005") else None
+                if new <= old * Decimal("1.005"):
+                    return None  # the words ask how much it rose
+                return percent(100 * (new - old) / old)
 
             where = facts.where(group)
             text = f"{where}{facts.topic.said(row)}의 {measure}{topic_marker(measure)} {before}에 비해 {after}에 몇 % 늘었습니까? 소수점 아래 첫째 자리까지 반올림하십시오."
@@ -124,19 +125,20 @@ def growths(facts: Facts) -> Iterator[Question]:
 
 def per(facts: Facts) -> Iterator[Question]:
     """Ask how much of one measure there is for one unit of the other, or which share of it if the units are the same."""
-    small, large = sorted((0, 1), key=facts.topic.base_size)
-    little, big = (facts.topic.measures[index] for index in (small, large))
+    little_index, big_index = sorted((0, 1), key=facts.topic.base_size)
+    little = facts.topic.measures[little_index]
+    big = facts.topic.measures[big_index]
     is_share = base_unit(little.unit) == base_unit(big.unit)
     for group, row, year in product(facts.groups, facts.rows, facts.years):
 
         def answer(own: Facts, group: str = group, row: str = row, year: str = year) -> str | None:
-            a = own.value(group, row, year, large)
-            b = own.value(group, row, year, small)
-            if a is None or b is None:
+            little_value = own.value(group, row, year, little_index)
+            big_value = own.value(group, row, year, big_index)
+            if little_value is None or big_value is None:
                 return UNANSWERABLE
             if is_share:
-                return percent(100 * b * multiplier(little.unit) / (a * multiplier(big.unit)))
-            ratio = a * multiplier(big.unit) / (b * multiplier(little.unit))
+                return percent(100 * little_value * multiplier(little.unit) / (big_value * multiplier(big.unit)))
+            ratio = big_value * multiplier(big.unit) / (little_value * multiplier(little.unit))
             close = abs(ratio * 10 % 1 - Decimal("0.5")) < Decimal("0.02")
             return None if close else f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(big.unit)}"
 
@@ -208,8 +210,8 @@ def years_before(facts: Facts) -> Iterator[Question]:
     for row in facts.rows:
 
         def answer(own: Facts, row: str = row) -> str | None:
-            value = own.values[own.groups[0], row, own.years[0], 0] / (1 + growth(own, row) / 100)
-            return about(value, value * Decimal("0.006"), measure)
+            before = own.values[own.groups[0], row, own.years[0], 0] / (1 + growth(own, row) / 100)
+            return about(before, before * Decimal("0.006"), measure)
 
         text = f"{facts.topic.said(row)}의 전년도 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)}입니까? 전년 대비 증감률로 계산하십시오."
         yield Question("growth", text, answer)

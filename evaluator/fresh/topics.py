@@ -54,7 +54,7 @@ class Topic:
     city_wide: bool = False  # whether the rows exist once in a city, not in each district
 
     def base_size(self, index: int) -> float:
-        """Return the size of a measure in base units relative to the first one's printed values."""
+        """Return how many base units of a measure there are for one printed unit of the first one, as a geometric mean."""
         own = self.measures[index]
         return multiplier(own.unit) * (own.high * own.low) ** 0.5 if index else multiplier(own.unit)
 

@@ -76,7 +76,7 @@ def _answer(job: Job, events: TextIO) -> None:
         event="loaded",
         batch_size=engine.batch_size,
         params=engine.params,
-        # A name chosen by the model's own code is not trusted.
+        # Custom code may choose any name. `Observer` would refuse most of them as malformed, and records none.
         image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
         server_version=None if options.custom_code else getattr(engine, "server_version", None),
         server_context=getattr(engine, "server_context", None),

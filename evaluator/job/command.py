@@ -45,7 +45,7 @@ def inference_command(job: Job, sandbox: bool, devices: Sequence[str] | None) ->
     linked = [path.resolve() for path in files if path.is_symlink()]
     for model in folders:
         grant_access(job.out, model, user)
-    if os.geteuid() == 0:
+    if os.geteuid() == 0:  # otherwise the sandbox's user is this process's
         _check_readable(linked)
     program = installation_of(options.api.spawn) if options.api and options.api.spawn else []
     environment = inside_sandbox(environment, custom_code=options.custom_code)
@@ -59,7 +59,7 @@ def inference_command(job: Job, sandbox: bool, devices: Sequence[str] | None) ->
 
 
 def _check_readable(linked: Sequence[Path]) -> None:
-    """Raise EvaluationError if not every user may read these files. The operator's own files get no other permissions."""
+    """Raise EvaluationError if not every user may read these files. The operator's files keep their permissions."""
     for path in linked:
         if not path.stat().st_mode & stat.S_IROTH:
             message = f"{path}: the sandbox's user may not read it; chmod o+r"
@@ -95,4 +95,5 @@ def _base_python(settings: Path) -> list[Path]:
     """
     lines = (line.partition("=") for line in settings.read_text(encoding="utf-8").splitlines())
     homes = [Path(value.strip()) for name, _, value in lines if name.strip() == "home"]
+    # The parent of /bin is the whole disk, which the sandbox must not see.
     return [home.parent for home in homes if home.name == "bin" and home.parent != Path("/")]

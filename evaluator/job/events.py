@@ -1,7 +1,7 @@
 """Read the events of the inference process, one line of JSON each.
 
-`evaluator/job/child.py` writes first "environment", then "loaded", "answered" and "measured" for each answer, and "failed" if
-it fails.
+`evaluator/job/child.py` writes "environment" first, then "loaded" once, "answered" for each answer, "measured" for each
+latency sample, and "failed" if it fails.
 """
 
 import time

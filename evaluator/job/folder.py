@@ -99,7 +99,7 @@ class Job:
                 occurrences[key] += 1
                 row |= {"id": job.ids[prompt.id], "latency_sample": prompt.id in latency_samples}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        # If the prompts are others, not all of them have been answered and measured.
+        # If the prompts have changed, not all of them have been answered and measured.
         if not (job.prompts_file.exists() and filecmp.cmp(unfinished, job.prompts_file, shallow=False)):
             remove_path(job.done_mark)
             remove_path(job.measured_mark)
@@ -158,7 +158,7 @@ class Job:
         self.measured_mark.write_text(json.dumps(gpu_memory), encoding="utf-8")
 
     def peak_gpu_memory(self) -> int | None:
-        """Return the bytes of GPU memory that the latency samples needed at most, or None if they needed or noted none."""
+        """Return the bytes of GPU memory that the latency samples needed at most, or None if none was used or measured."""
         try:
             with open_regular_file(self.measured_mark) as file:
                 return _BYTES.validate_json(file.read(MAX_DIGITS))
