@@ -103,8 +103,8 @@ def asset_path(name: str) -> Path:
 
 @cache
 def style_sheet() -> Markup:
-    """Return the style sheet, which pages contain: with a link, a phone would wait for a second answer to show anything."""
-    return Markup(asset_path("style.css").read_text(encoding="utf-8"))  # noqa: S704  # ours, and no visitor's words
+    """Return the style sheet, which live pages contain, so that a browser can show a page without loading a second file."""
+    return Markup(asset_path("style.css").read_text(encoding="utf-8"))  # noqa: S704  # a file of ours, no visitor's input
 
 
 @cache

@@ -3,6 +3,7 @@
 from submissions.texts.text import Text
 
 MODEL_TEXTS: dict[str, Text] = {
+    # Sentences of `verdict.py`. The first is joined from "verdict_overall", "verdict_range" if the rank has one, and an end.
     "verdict_overall": Text(
         "{group} 종합 순위는 모델 {of}개 가운데 {rank}위", "Ranks {rank} of {of} models overall on {group}"
     ),
@@ -134,6 +135,7 @@ MODEL_TEXTS: dict[str, Text] = {
         "하나씩 다시 풀어도 {n}문항 모두 점수가 같음",
         "all {n} scores stayed the same when items were run one at a time",
     ),
+    # Names and values in a result's environment, and its protocol of latency; others are shown as they are (`named`).
     "environment_python": Text("Python", "Python"),
     "environment_torch": Text("PyTorch", "PyTorch"),
     "environment_transformers": Text("Transformers", "Transformers"),
@@ -157,6 +159,7 @@ MODEL_TEXTS: dict[str, Text] = {
         "선택한 모델을 모두 같은 조건에서 평가한 벤치마크가 없습니다.",
         "No benchmark has results for all of these models under the same conditions.",
     ),
+    # Whether the scores of two models differ (compare.html).
     "verdict_ahead": Text(
         "{a} · {b}: {a} 쪽이 {d}점 높고, 차이는 통계적으로 유의합니다 (95% 신뢰구간 {low} ~ {high}).",
         "{a} is {d} points ahead of {b}, a statistically significant difference (95% CI {low} to {high}).",

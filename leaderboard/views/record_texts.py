@@ -1,4 +1,7 @@
-"""Texts about the record, for its tab and for the model tab: reproductions, attempts, retired results, seeds."""
+"""Texts of the pages /record and /errata, and of what tables and pages of models show of the record.
+
+These are reproductions, attempts, retired results, seeds, questions that were sent to providers of APIs, and errata.
+"""
 
 from submissions.texts.text import Text
 
@@ -32,6 +35,7 @@ RECORD_TEXTS: dict[str, Text] = {
     "measured": Text("직접 평가", "Verified"),
     "measured_with": Text("평가 조건", "Conditions"),
     "verdict": Text("판정", "Verdict"),
+    # Of a reproduction; `verdict_` of models and of comparisons is in `model_texts.py`.
     "verdict_reproduced": Text("재현됨", "reproduced"),
     "verdict_higher": Text("직접 평가가 더 높음", "verified score higher"),
     "verdict_lower": Text("직접 평가가 더 낮음", "verified score lower"),
@@ -51,6 +55,9 @@ RECORD_TEXTS: dict[str, Text] = {
         "이 모델을 이 테스트 세트로 평가한 결과 {of}개 중 {number}번째입니다.",
         "Attempt {number} of {of} for this model on this test set.",
     ),
+    # The same number in the label beside a model's name (`row_marks.py`), with what it is called in the list of terms.
+    "nth_of": Text("설정 {of}가지 중 {number}번째", "setting {number} of {of}"),
+    "attempts_term": Text("여러 설정", "Several settings"),
     "attempts_hint": Text(
         "리비전, 정밀도, 추론 설정을 바꾸어 여러 번 평가한 모델입니다. 결과를 공개하지 않은 비공개 평가도 셉니다. 모델마다 한 줄만 보여 주는 표에는 그중 가장 높은 점수를 싣습니다.",
         "This model was evaluated with several revisions, precisions or reasoning modes. Private evaluations without a public result count too. Tables with one line for each model show the highest score.",
@@ -77,8 +84,6 @@ RECORD_TEXTS: dict[str, Text] = {
     "seed": Text("시드", "Seed"),
     "not_revealed": Text("아직 공개 전", "not revealed yet"),
     "reinstated": Text("{day} 순위 복귀", "ranked again since {day}"),
-    "attempts_term": Text("여러 설정", "Several settings"),
-    "nth_of": Text("설정 {of}가지 중 {number}번째", "setting {number} of {of}"),
     "asked_before": Text("API 제공자에 {n}번 질문함", "asked {n}× before"),
     "asked_before_term": Text("API 제공자에 한 질문", "Asked before"),
     "asked_before_hint": Text(

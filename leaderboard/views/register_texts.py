@@ -1,4 +1,4 @@
-"""Texts of the register of published numbers and of the lineage of models."""
+"""Texts of the register of published numbers, of the lineage of models, and of ranks on unseen questions."""
 
 from submissions.texts.text import Text
 
@@ -29,6 +29,7 @@ REGISTER_TEXTS: dict[str, Text] = {
     "register_difference": Text("차이", "Difference"),
     "register_no_numbers": Text("아직 찾은 점수가 없습니다.", "No published score has been found yet."),
     "register_contradicted": Text("{d}점 다름", "{d} points apart"),
+    # Instead of the difference, if there is none: only the note of a number tells of a contradiction (its flag "conflict").
     "register_conflict": Text("모순 있음 (번호 설명 참고)", "contradiction (see its note)"),
     "register_conflicts_of_parts": Text("부분 점수의 모순", "Contradictions about parts of a set"),
     "register_agree": Text("일치({d}점 차이)", "agree ({d} points apart)"),
@@ -63,6 +64,7 @@ REGISTER_TEXTS: dict[str, Text] = {
     "reporter_benchmark_maker": Text("벤치마크 제작자", "maker of the set"),
     "reporter_both": Text("모델과 벤치마크의 제작사", "maker of both"),
     "reporter_rival_maker": Text("다른 모델의 제작사", "maker of a rival model"),
+    "reporter_third_party": Text("제3자", "third party"),
     "memory": Text("GPU 한 장에 들어가는 모델", "Fits one GPU with"),
     "memory_fits": Text("{card} GB GPU 한 장에 들어감", "fits one {card} GB GPU"),
     "language_model": Text("언어 모델", "Language model"),
@@ -143,5 +145,4 @@ REGISTER_TEXTS: dict[str, Text] = {
         "두 종류의 세트로 모두 직접 평가한 모델이 아직 {n}개가 되지 않습니다.",
         "Fewer than {n} models have been evaluated on both kinds of sets so far.",
     ),
-    "reporter_third_party": Text("제3자", "third party"),
 }

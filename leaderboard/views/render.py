@@ -29,7 +29,7 @@ from leaderboard.views.row_marks import labels, marks_in
 from leaderboard.views.texts import TEXTS, Language, headline_title, mode_suffix, text, translate
 from leaderboard.views.verdict import amount, change_in_words, prices, signed, verdict
 from submissions.records.index_rows import BoardRow
-from submissions.records.options import PRECISIONS, THINKING, Thinking
+from submissions.records.options import PRECISIONS, THINKING
 from submissions.records.request import Status
 
 _COLUMN_LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
@@ -141,7 +141,7 @@ def _environment(language: Language) -> Environment:
         return row.split == BENCHMARKS[row.benchmark].card.split
 
     def headline_titles(row: BoardRow) -> tuple[str, str]:
-        """Return the titles of what measured and reported rows of a row's benchmark are ranked by."""
+        """Return the titles of the two metrics that measured and reported rows of a row's benchmark are ranked by."""
         benchmark = BENCHMARKS[row.benchmark]
         reported = benchmark.card.reported_headline or benchmark.card.headline
         measured_title = translate(benchmark.metric(benchmark.card.headline).title, language)
@@ -204,8 +204,8 @@ def _environment(language: Language) -> Environment:
         search_words=search_words,
         maker_words=maker_words,
         size_choices=sizes,
-        thinking_choices=titles(get_args(Thinking), "thinking"),
-        thinking_modes=("auto", *THINKING),
+        thinking_choices=titles(THINKING, "thinking"),  # of the filter
+        thinking_modes=("auto", *THINKING),  # of the form
         headline_title=partial(headline_title, language=language),
         float_precisions=PRECISIONS,
         statuses=statuses,

@@ -32,7 +32,7 @@ def _thinking(row: BoardRow, t: Translate) -> str | None:
     return t(f"thinking_{row.thinking}") if row.thinking else None
 
 
-def _precision(row: BoardRow, t: Translate) -> str | None:
+def _quantisation(row: BoardRow, t: Translate) -> str | None:
     return row.precision if row.precision and row.precision not in PRECISIONS else None
 
 
@@ -85,13 +85,14 @@ def _commercial(row: BoardRow, t: Translate) -> str | None:
     return row.license if commercial_use(row.license) else None
 
 
-def _decoding(decoding: str) -> Callable[[BoardRow, Translate], str | None]:
+def _label_of_decoding(decoding: str) -> Callable[[BoardRow, Translate], str | None]:
+    """Return the function that labels rows whose answers were decoded in this way."""
     return lambda row, t: t(f"decoding_{decoding}") if row.decoding == decoding else None
 
 
 MARKS = (
     Mark("thinking", "thinking_hint", _thinking),
-    Mark("quantised", "quantised_hint", _precision),
+    Mark("quantised", "quantised_hint", _quantisation),
     Mark("custom_code", "custom_code_hint", _custom_code),
     Mark("requested_revision", "requested_revision_hint", _revision),
     Mark("server", "server_hint", _server),
@@ -101,8 +102,8 @@ MARKS = (
     Mark("reproduction_term", "reproduction_hint", _reproduction),
     Mark("outdated_term", "outdated_hint", _outdated),
     Mark("retired", "retired_note", _retired),
-    Mark("decoding_repository", "decoding_repository_hint", _decoding("repository")),
-    Mark("decoding_provider", "decoding_provider_hint", _decoding("provider")),
+    Mark("decoding_repository", "decoding_repository_hint", _label_of_decoding("repository")),
+    Mark("decoding_provider", "decoding_provider_hint", _label_of_decoding("provider")),
 )
 # Labels that tables show in other cells than that of the name. They are explained in the same list, if a row has them; their
 # own texts are not used.

@@ -1,8 +1,9 @@
 """The texts that several pages share, in Korean and English, and access to all texts by key.
 
 Texts of one page are in the files beside this one, such as `submission_texts.py`. Templates write `t("key")`, Python code
-`text("key", language)`. Keys that end in `_hint` explain what the text of the key before the ending
-names. Some keys are built from a value of a record: `"weights_" ~ row.weights`.
+`text("key", language)`. A key that ends in `_hint` is an explanation. One that ends in `_term` names what the hint explains
+in the list of terms (`terms.html`), if the label would not be understood there: "Version number" for "version 1". Some keys
+are built from a value of a record: `"weights_" ~ row.weights`.
 """
 
 from typing import Literal
@@ -128,7 +129,7 @@ TEXTS: dict[str, Text] = {
     "no_changes": Text("지난 7일 동안 순위가 바뀌지 않았습니다.", "No ranks have changed in the last 7 days."),
     "new_at_rank": Text("신규 {n}위", "new at rank {n}"),
     "rank_moved": Text("{before}위 → {after}위", "rank {before} → {after}"),
-    # Keys and values of a result's environment; others are shown as they are.
+    # Names of splits; others are shown as they are.
     "split_test": Text("테스트 세트", "test set"),
     "split_dev": Text("개발 세트", "development set"),
     "split_text": Text("텍스트 질문", "text questions"),
@@ -173,7 +174,7 @@ TEXTS: dict[str, Text] = {
         "모델·벤치마크의 제작사나 제3자가 발표한 점수입니다. 이 리더보드가 직접 확인한 점수가 아닙니다.",
         "A score published by the makers of the model or the benchmark, or by others. We have not checked it.",
     ),
-    "reported_rank_term": Text("(3)", "(3)"),
+    "reported_rank_term": Text("(3)", "(3)"),  # an example: ranks of reported scores are shown in brackets
     "rank_range_term": Text("순위 아래의 범위", "Range below a rank"),
     "interval_term": Text("점수 아래의 범위", "Range below a score"),
     "outdated": Text("버전 {version}", "version {version}"),

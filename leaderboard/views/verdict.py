@@ -15,11 +15,11 @@ MAX_NAMED = 4  # benchmarks on which a model leads that the sentence names; more
 
 def change_in_words(change: UnseenChange, language: Language) -> str:
     """Return how far a model rises or falls on unseen questions: "falls by 2 to 5 places on unseen questions"."""
-    low, high = change.places
     if change.direction == "stays":
         return text("unseen_stays", language)
     if change.direction == "unknown":
         return text("unseen_unknown", language, low=signed(change.low), high=signed(change.high))
+    low, high = change.places
     if low == high == 1:
         return text(f"unseen_{change.direction}_one", language)
     if low == high:
@@ -45,7 +45,8 @@ def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -
         titles = ", ".join(BENCHMARKS[name].card.title for name in leads[:MAX_NAMED])
         key = "verdict_leads_more" if len(leads) > MAX_NAMED else "verdict_leads"
         sentences.append(text(key, language, titles=titles, n=len(leads) - MAX_NAMED))
-    for change in profile.surprises[:1]:
+    if surprises := profile.surprises:
+        change = surprises[0]  # the largest certain fall, if there is one (`unseen_changes` has it first)
         words = change_in_words(change, language)
         titles = f"{BENCHMARKS[change.unseen].card.title} − {BENCHMARKS[change.public].card.title}"
         sentences.append(text("verdict_unseen", language, words=words, titles=titles))
@@ -62,14 +63,15 @@ def amount(params: float | None) -> str:
 def in_brief(profile: Profile, language: Language) -> str:
     """Return size, licence, lineage, memory and cost of a model in a line, as far as they are known."""
     model = profile.model
-    parts = [
-        f"{text('language_model', language)}: {text('origin_' + origin_of(model.model, model.base_model), language)}",
-        f"{text('vision_encoder', language)}: {text('encoder_' + encoder_of(model.model), language)}",
-    ]
-    if model.license:
-        parts.insert(0, model.license)
+    parts: list[str] = []
     if model.params:
-        parts.insert(0, amount(model.params))
+        parts.append(amount(model.params))
+    if model.license:
+        parts.append(model.license)
+    origin = text("origin_" + origin_of(model.model, model.base_model), language)
+    encoder = text("encoder_" + encoder_of(model.model), language)
+    parts.append(f"{text('language_model', language)}: {origin}")
+    parts.append(f"{text('vision_encoder', language)}: {encoder}")
     if model.gpu_memory_gb:
         parts.append(f"GPU {model.gpu_memory_gb:.3g} GB")
     if profile.usd_per_1000:

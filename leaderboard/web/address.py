@@ -1,6 +1,6 @@
 """The address under which visitors reach the board, for links that other sites and programs read.
 
-The board runs behind proxies, which change host and port. What a request says of its host comes from the visitor, so it is
+The board runs behind proxies, which change host and port. The Host header of a request comes from the visitor, so it is
 checked before it is used.
 """
 
@@ -59,16 +59,16 @@ def is_same_site(headers: Headers, public: str | None) -> bool:
         return True
     try:
         sender = urlsplit(origin)
-        port = sender.port or DEFAULT_PORTS.get(sender.scheme)
+        sender_port = sender.port or DEFAULT_PORTS.get(sender.scheme)
     except ValueError:
         return False
     forwarded = [name.strip() for name in headers.get("x-forwarded-host", "").split(",")]
     names = (*forwarded, headers.get("host", ""), urlsplit(public).netloc if public else "")
     own_hosts = [host for host in map(_HOST.fullmatch, names) if host]
-    same_hosts = [host for host in own_hosts if sender.hostname and _bare_name(host["name"]) == sender.hostname.lower()]
+    same_hosts = [host for host in own_hosts if _bare_name(host["name"]) == sender.hostname]
     if headers.get("sec-fetch-site") == "same-origin":
         return bool(same_hosts)
-    return any(int(host["port"] or DEFAULT_PORTS.get(sender.scheme, 0)) == port for host in same_hosts)
+    return any(int(host["port"] or DEFAULT_PORTS.get(sender.scheme, 0)) == sender_port for host in same_hosts)
 
 
 def _bare_name(name: str) -> str:

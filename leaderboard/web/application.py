@@ -68,11 +68,12 @@ def build_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     if visitors.sign_in:
-        from gradio.oauth import attach_oauth  # takes seconds
+        # Imports all of Gradio, which takes seconds. It cannot be part of the LateApp, because the form needs its session.
+        from gradio.oauth import attach_oauth
 
         attach_oauth(app)
     app.state.public_address = public_address(settings)
-    # A request passes first the middleware that is added last, so responses are compressed outermost.
+    # The middleware that is added last is the outermost, so gzip also compresses the responses of SecurityMiddleware.
     app.add_middleware(SecurityMiddleware, address=app.state.public_address)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     for router in (

@@ -38,13 +38,16 @@ class Client(Protocol):
 
 
 class Visitors:
-    """Identifies the submitter of a request, limits the rate of requests, and lets a network run one check at a time."""
+    """Identifies the submitter of a request, and limits the rate of requests and how many checks a network runs at a time.
+
+    A network runs one check of the form and one submission of a program. The form waits for its turn. A program is refused,
+    because a call that waits would occupy one of the CHECKS_AT_ONCE slots of all networks.
+    """
 
     def __init__(self, auth: Literal["off", "oauth"]) -> None:
         self._auth = auth
         self._limit = RateLimit(SUBMIT_RATE)
-        # By network, while somebody holds or waits for the lock. The form waits in the event loop, Gradio's calls in
-        # threads.
+        # Locks by network, each kept while it is in use. The form runs in the event loop, calls of programs run in threads.
         self._form_locks = WeakValueDictionary[str, anyio.Lock]()
         self._program_locks = WeakValueDictionary[str, Lock]()
         self._adding_program_lock = Lock()  # else two threads could each add one for the same network

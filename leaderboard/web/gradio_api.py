@@ -69,13 +69,13 @@ class _Blocks(gr.Blocks):
     """Gradio's endpoints, which accept only the values that our functions read.
 
     Gradio calls `validate_inputs` before it reads the values of a call of any kind. Its own check prints the values to stderr,
-    in which a visitor could forge lines of the log. It reads a JSON object as a file, for which it may show a path of the
-    server.
+    in which a visitor could forge lines of the log. Objects are refused, because Gradio takes one for a file and makes its
+    path absolute, which an error message would show.
     """
 
     @cached_property
     def endpoints(self) -> dict[int, Endpoint]:
-        """What Gradio tells programs of its endpoints, by their numbers. Read when all have been added."""
+        """The endpoints as Gradio describes them to programs, by number. Must not be read before all have been added."""
         described = self.get_api_info()["named_endpoints"]
         endpoints: dict[int, Endpoint] = {}
         for number, function in self.fns.items():
@@ -96,7 +96,7 @@ class _Blocks(gr.Blocks):
 
 
 def _has_object(value: object) -> bool:
-    """Return whether a value of a call is or has a JSON object. `CallChecks` has refused lists that are too deep."""
+    """Return whether a value of a call is or contains a JSON object."""
     if isinstance(value, list):
         return any(_has_object(part) for part in value)
     return isinstance(value, dict)
@@ -230,13 +230,13 @@ def _limit_tools(blocks: gr.Blocks) -> None:
     assert server is not None, getattr(blocks, "mcp_error", None)
     endpoints = server.tool_to_endpoint
     server.tool_to_endpoint = {tool: endpoint for tool, endpoint in endpoints.items() if endpoint != "/submit"}
+    handlers = server.mcp_server.request_handlers
+    for unwanted in set(handlers) - set(MCP_REQUESTS):
+        del handlers[unwanted]
 
     def as_json(data: Any, root_url: str) -> list[TextContent | ImageContent]:
         return [TextContent(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
 
-    handlers = server.mcp_server.request_handlers
-    for unwanted in set(handlers) - set(MCP_REQUESTS):
-        del handlers[unwanted]
     server.postprocess_output_data = as_json  # type: ignore[method-assign]  # otherwise the text is Python's repr
 
 
@@ -271,5 +271,5 @@ def _hide_errors(function: Callable[P, T], name: str) -> Callable[P, T]:
             log.exception("endpoint %s", name)
             raise _error(INTERNAL_ERROR) from None
 
-    inner.__name__ = name
+    inner.__name__ = name  # which Gradio gives the MCP tool; otherwise that of the queue would be "queue_"
     return inner

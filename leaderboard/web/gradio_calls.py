@@ -79,6 +79,7 @@ class CallChecks:
             endpoint = self._endpoints.get(call["name"])
             if endpoint is None:
                 raise HTTPException(404, f"no such endpoint; available: {', '.join(self._endpoints)}")
+            # Only /v2 names the values. `gradio_api.py` checks the list of values in all other calls.
             if call["v2"] and fields is not None:
                 _check_parameters(endpoint, fields)
         elif fields is not None and fields.get("fn_index") not in self._numbers:
@@ -100,7 +101,7 @@ class CallChecks:
 
 
 def _json_object(content: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a body, or None if it is none: then Gradio answers with status 422."""
+    """Return the JSON object of a body, or None if it is something else, which Gradio answers with status 400 or 422."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):

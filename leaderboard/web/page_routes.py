@@ -37,7 +37,8 @@ GRADIO_PATHS = re.compile(
     r"/config|/gradio_api/(info|openapi\.json|app_id|startup-events|heartbeat/\w+|queue/(join|data)"
     r"|call/(v2/)?\w+|call/\w+/\w+|reset|cancel|mcp)/?"
 )
-# Parameters that named the page when all pages had one address (/?model=OWNER/NAME). On a Space's own page they still do.
+# Parameters that named the page when all pages had one address: /?model=OWNER/NAME. They still work, because a link to the
+# page of a Space on the Hub, which shows the board in a frame, can pass on parameters but no path.
 OLD_PARAMS = {"model": model.FOLDER, "request": queue.FOLDER}
 
 
@@ -124,16 +125,17 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
     """
     if request.method not in ("GET", "HEAD"):
         return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})
-    if request.url.path.endswith("/") and request.url.path.strip("/") not in ("", "en"):
-        return RedirectResponse(_with_query("/" + request.url.path.strip("/"), request), 308)
-    language = language_of(request.url.path)
-    path = request.url.path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
-    lower_path = request.url.path.lower()
-    lower_language = language_of(lower_path)
-    lower_page = lower_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[lower_language])
-    if request.url.path != lower_path and (lower_path == "/en" or lower_page in (*pages(), "submit")):
+    path = request.url.path
+    if path.endswith("/") and path.strip("/") not in ("", "en"):
+        return RedirectResponse(_with_query("/" + path.strip("/"), request), 308)
+    lower_path = path.lower()
+    lower_page = lower_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language_of(lower_path)])
+    # The form is not among `pages`: it has routes of its own (`submit_routes.py`).
+    if path != lower_path and (lower_path == "/en" or lower_page in (*pages(), "submit")):
         return RedirectResponse(_with_query(lower_path, request), 308)
-    html = missing(board, location_of(request, language, path))
+    language = language_of(path)
+    page = path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
+    html = missing(board, location_of(request, language, page))
     return Response(html, 404, media_type=HTML)
 
 
@@ -171,10 +173,10 @@ def _redirect(request: Request, language: Language) -> str | None:
     given = request.query_params
     params = {name: ",".join(given.getlist(name)) for name in given}
     lang = params.pop("lang", "")
+    tab = params.pop("tab", "")
+    params.pop("__theme", None)  # `here` adds it to all links
     wanted = language_named(lang) if lang in get_args(Language) else language
     here = location_of(request, wanted, "")
-    params.pop("__theme", None)
-    tab = params.pop("tab", "")
     for name, folder in OLD_PARAMS.items():
         if name in params:
             return here.link(folder + params[name])
@@ -187,6 +189,7 @@ def _redirect(request: Request, language: Language) -> str | None:
     if wanted != language:
         return here.link("", **params)
     preferred = preferred_language(request.headers.get("accept-language", ""))
-    if language == "ko" and preferred == "en" and not request.url.query:  # /en/ was chosen by the visitor
+    # Only `/` without a parameter is redirected: `/en/` and `/?lang=ko` are languages that the visitor has chosen.
+    if language == "ko" and preferred == "en" and not request.url.query:
         return here.in_language("en")
     return None

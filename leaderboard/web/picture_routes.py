@@ -49,7 +49,7 @@ def picture_routes(board: LiveBoard) -> APIRouter:
     @router.get("/samples/{name}/{path:path}")
     def sample(request: Request, name: str, path: str) -> Response:
         content = public_file(name, path) if name in BENCHMARKS else None
-        if content is None and name == "ko-fresh":
+        if content is None and name == "ko-fresh":  # its quarters become public when they are revealed
             content = opened_file(board.opened_books, path)
         if content is None:
             raise HTTPException(404, "no such picture of a public item")
@@ -60,8 +60,8 @@ def picture_routes(board: LiveBoard) -> APIRouter:
     def search_engines(request: Request) -> Response:
         view = board.fresh_view()
         here = location_of(request, "ko", "")
-        content = cache.cached("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
+        write = cache.cached("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
         tag = tag_at_origin(view.version, here)
-        return revalidated(request, tag, "application/xml", lambda: with_origin(content(), here))
+        return revalidated(request, tag, "application/xml", lambda: with_origin(write(), here))
 
     return router

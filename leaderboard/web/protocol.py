@@ -55,13 +55,12 @@ class Connections:
 
     def _close_oldest(self, network: str | None = None) -> bool:
         """Close the connection that has waited longest for a head, of this network or of any. Return whether there was one."""
-        waiting = (transport for transport in self._waiting if network in (None, self._networks.get(transport)))
-        oldest = next(waiting, None)
-        if oldest is None:
-            return False
-        self.remove(oldest)
-        oldest.close()
-        return True
+        for transport in self._waiting:  # the longest waiting first
+            if network is None or self._networks.get(transport) == network:
+                self.remove(transport)
+                transport.close()
+                return True
+        return False
 
     def remove(self, transport: asyncio.Transport) -> None:
         """Forget a connection. Removing it again has no effect."""
@@ -73,9 +72,9 @@ class Connections:
         if not self._counts[network]:
             del self._counts[network]
 
-    def wait(self, transport: asyncio.Transport) -> None:
+    def start_waiting(self, transport: asyncio.Transport) -> None:
         """Note that a connection waits for a head from now on."""
-        self._waiting.pop(transport, None)
+        self._waiting.pop(transport, None)  # so that it becomes the last
         self._waiting[transport] = None
 
     def stop_waiting(self, transport: asyncio.Transport) -> None:
@@ -86,8 +85,9 @@ class Connections:
         if self._all_are_proxies or not _is_network(address):
             return True
         own = ip_address(address)
-        plain = (own.ipv4_mapped if isinstance(own, IPv6Address) else None) or own  # ::ffff:10.0.0.1 is 10.0.0.1
-        return any(plain in proxy for proxy in self._proxies)
+        if isinstance(own, IPv6Address) and own.ipv4_mapped:
+            own = own.ipv4_mapped  # ::ffff:10.0.0.1 is 10.0.0.1
+        return any(own in proxy for proxy in self._proxies)
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -97,8 +97,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Two counts: of a head that arrives in pieces, the parser sees nothing before a line ends; one that arrives whole is
-        # parsed before `data_received` could refuse it.
+        # Both counts are needed. The parser reports no part of a line before the line ends, so `_received` limits a head
+        # that arrives in pieces. A head that arrives at once has been parsed before `data_received` compares `_received`.
         self._received = 0  # bytes that were received while a head is awaited
         self._head_bytes = 0  # of the names and values that the parser has found in the head
         self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
@@ -111,7 +111,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             transport.close()
             return
         self._start_timer()
-        self.connections_of_server.wait(transport)
+        self.connections_of_server.start_waiting(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -119,7 +119,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._is_idle:  # also for blank lines before a head, which uvicorn takes for a sign of life
+        if self._is_idle:  # also for blank lines before a head, which end uvicorn's own timeout of an idle connection
             self._start_timer()
         self._received += len(data)
         super().data_received(data)
@@ -167,9 +167,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         # Kept alive for another request, unless that has arrived already and is answered next.
         if self._is_idle and not self.transport.is_closing():
-            self.connections_of_server.wait(self.transport)
+            self.connections_of_server.start_waiting(self.transport)
 
     def _start_timer(self) -> None:
+        """Close the connection unless a head arrives within HEAD_SECONDS. A timer that runs already is not prolonged."""
         if self._timer is None:
             self._received = 0
             self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)

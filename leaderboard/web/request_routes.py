@@ -1,7 +1,5 @@
 """Routes of the state of the board (`/version`), the queue, requests, and Atom feeds."""
 
-from typing import Any
-
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from leaderboard.data.live_board import LiveBoard
@@ -20,16 +18,18 @@ def request_routes(board: LiveBoard) -> APIRouter:
     @router.get("/version")
     def board_version() -> Response:
         # Open pages request this to learn that they have to be refreshed.
-        counts = board.fresh_view().counts
+        counts = board.fresh_view().counts  # first, because it refreshes what is read below
         since = board.stale_since
-        state: dict[str, Any] = {str(live): version for live, version in versions(board).items()}
-        state["counts"] = counts
-        if since and board.reached:
-            state["out_of_reach_since"] = since.isoformat()
-        elif since:  # not once since the board was started
-            state["out_of_reach_since"] = "never"
-        else:
-            state["out_of_reach_since"] = None
+        current = versions(board)
+        out_of_reach_since = since.isoformat() if since else None
+        if since and not board.reached:
+            out_of_reach_since = "never"  # the store has never been reached since the board started
+        state = {
+            "board": current["board"],
+            "queue": current["queue"],
+            "counts": counts,
+            "out_of_reach_since": out_of_reach_since,
+        }
         return Response(to_json(state), media_type=JSON, headers={"Cache-Control": "no-store"})
 
     @router.get("/queue.json")
@@ -52,8 +52,8 @@ def request_routes(board: LiveBoard) -> APIRouter:
         view = board.fresh_view()
         here = location_of(request, language_named(lang), "")
         owners = {name.partition("/")[0] for name in view.rows_by_model} | {row.organisation for row in view.models}
-        limits = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
-        if any(chosen and chosen not in names for chosen, names in limits):
+        filters = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
+        if any(chosen and chosen not in names for chosen, names in filters):
             raise HTTPException(404, "no results of that benchmark, model or organisation")
         tag = tag_at_origin(view.version, here)
         return revalidated(request, tag, ATOM, lambda: feed(view, here, benchmark, model, organisation))

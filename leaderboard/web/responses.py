@@ -43,7 +43,7 @@ def revalidated_content(request: Request, content: bytes, media_type: str, name:
 
 
 def tag_at_origin(tag: str, here: Location) -> str:
-    """Return an ETag for content that contains the board's address, which visitors may reach by several hosts.
+    """Return an ETag for content that contains the board's address. It differs by address, of which a board may have several.
 
     `("3f1c9a", https://board.example.org) -> "3f1c9a-603583bf"`
     """
@@ -51,12 +51,12 @@ def tag_at_origin(tag: str, here: Location) -> str:
 
 
 def with_origin(content: bytes, here: Location) -> bytes:
-    """Return content that was made with PLACEHOLDER with the board's address in its place."""
+    """Return the content with the board's address in place of PLACEHOLDER."""
     return content.replace(PLACEHOLDER.encode(), here.origin.encode())
 
 
 def to_json(value: Any) -> bytes:
-    """Return a value as JSON in UTF-8. Raises ValueError for NaN and infinity, which are no JSON."""
+    """Return a value as JSON in UTF-8. Raises ValueError for NaN and infinity, which JSON does not have."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 

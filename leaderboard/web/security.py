@@ -27,9 +27,9 @@ from submissions.config.sign_in import SIGN_IN_PATH
 log = logging.getLogger(__name__)
 
 MAX_BODY = 65_536  # bytes of a request's body; a filled form has a few hundred
-MAX_OPEN = 300  # concurrent requests per network: an open page has two, and an office may share one address
+MAX_OPEN = 300  # concurrent requests per network: a client of Gradio's API has two, and an office may share one address
 BODY_SECONDS = 30.0  # time for a body to arrive
-CALL_RATE = "600/minute"  # POST requests per network: pages refresh themselves, and an office may share one address
+CALL_RATE = "600/minute"  # requests other than GET and HEAD per network: an office may share one address
 BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Gradio's queue of 200 events
 # Paths that scripts in pages of any site may read: /boards/ko-vqa.csv, /requests/KEY.json, /badge/OWNER/NAME/ko-vqa.svg.
 DATA_PATHS = re.compile(
@@ -84,10 +84,10 @@ class SecurityMiddleware:
         self._app = app
         self._address = address
         self._calls = RateLimit(CALL_RATE, BURST_RATE)
-        self._open_requests = Counter[str]()  # by network, including the streams of open pages
+        self._open_requests = Counter[str]()  # by network, including the streams of Gradio's clients
         # The slots of a network's costly requests. A request takes one before it runs, waits if there is none, and frees it
-        # when its response starts or it ends. They are kept while the network has open requests. Those that wait for a slot
-        # are open too, so slots for which a request waits are never dropped.
+        # when its response starts or it ends. They are deleted with the network's last open request. A request that waits for
+        # a slot is open too, so it never waits for deleted slots.
         self._costly_slots: dict[str, Semaphore] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,18 +126,17 @@ class SecurityMiddleware:
 
     def _refusal(self, scope: Scope, network: str) -> ASGIApp | None:
         """Return the response that refuses a request, or None if the request may pass."""
-        is_read = scope["method"] in READ_METHODS
         headers = Headers(scope=scope)
         if "host" in headers and not is_host(headers["host"]):
             return PlainTextResponse("the Host header names no host", 400)
         if CONTROL_CHARACTERS.search(scope["path"]):
             return PlainTextResponse("the path has control characters", 400)
+        is_read = scope["method"] in READ_METHODS
         # Signing out is a GET request, which a link or an image of another site could make.
-        if scope["path"].endswith("/logout") and _is_cross_site(headers, self._address):
+        is_logout = scope["path"].endswith("/logout")
+        if (is_logout or not is_read) and _is_cross_site(headers, self._address):
             return PlainTextResponse("cross-site requests are not allowed", 403)
         if not is_read:
-            if _is_cross_site(headers, self._address):
-                return PlainTextResponse("cross-site requests are not allowed", 403)
             if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):
                 return PlainTextResponse("the request is too large", 413)
             if not self._calls.allows(network):
@@ -249,5 +248,5 @@ class _Response:
 
 
 def _int_or_none(text: str) -> int | None:
-    """Return the value of a Content-Length header, or None if it is no number of at most nine digits."""
+    """Return the value of a Content-Length header, or None if it is not a number of at most nine digits."""
     return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None

@@ -49,6 +49,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
 
     def sign_in(request: Request, here: Location) -> SignIn:
         """Return who is signed in, and the link to sign in or out that leads back to the form."""
+        # Without sign-in, `visitors.submitter` returns ANYONE, who must not be shown as signed in.
         submitter = visitors.submitter(_claims(request)) if visitors.sign_in else None
         path = "/logout" if submitter else SIGN_IN_PATH
         link = f"{path}?_target_url={quote(here.link('submit'))}"
@@ -65,7 +66,7 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
     def submit(form: Submission, submitter: Submitter | None, here: Location) -> Result:
         if submitter is None:
             return Result([refusal_line(RefusalCode.SIGN_IN, here)])
-        outcomes, report = service.submit(form, submitter)
+        outcomes, report = service.submit(form, submitter)  # a failure of the store is one of the outcomes
         board.expect_change()
         return Result(outcome_lines(outcomes, here), tuple(report.checks) if report else ())
 
@@ -85,8 +86,14 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
                 line = Line(False, text("form_invalid", language))
                 html = submit_page(board, here, sign_in(request, here), lines=[line])
                 return Response(html, error.status_code, media_type=HTML)
-            values: list[Any] = [fields.get(name) for name in ("revision", "precision", "thinking", "share")]
-            form = Submission.parse(fields.get("model"), fields.getlist("benchmarks"), *values)
+            form = Submission.parse(
+                fields.get("model"),
+                fields.getlist("benchmarks"),
+                revision=fields.get("revision"),
+                precision=fields.get("precision"),
+                thinking=fields.get("thinking"),
+                share=fields.get("share"),
+            )
             submitter = visitors.submitter(_claims(request))
             action = submit if fields.get("action") == "submit" else check
             if not visitors.within_rate_limit(request.client, submitter):
@@ -105,8 +112,13 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
 def _prefilled(request: Request) -> Submission:
     """Return what a link to the form has filled in. Nothing is checked or queued until the visitor sends the form."""
     given = request.query_params
-    values = [given.get(name) for name in ("revision", "precision", "thinking")]
-    return Submission.parse(given.get("model"), given.getlist("benchmarks"), *values)
+    return Submission.parse(
+        given.get("model"),
+        given.getlist("benchmarks"),
+        revision=given.get("revision"),
+        precision=given.get("precision"),
+        thinking=given.get("thinking"),
+    )
 
 
 def _claims(request: Request) -> Mapping[str, Any] | None:

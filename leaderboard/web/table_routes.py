@@ -64,7 +64,7 @@ def table_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such benchmark; available: {', '.join(('overview', *view.boards))}")
         if kind not in kinds:
             raise HTTPException(404, f"no such chart; available: {', '.join(kinds)}")
-        chart_kind: Kind = next(known for known in kinds if known == kind)
+        chart_kind: Kind = next(known for known in kinds if known == kind)  # `kind` as a literal type
 
         def data() -> Data:
             if chart_kind == OVERVIEW:

@@ -1,4 +1,4 @@
-"""Check a model against one benchmark, and check the options it is submitted with."""
+"""Check that a model can answer a benchmark's questions: its inputs, its chat template and its context length."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -86,8 +86,9 @@ def check_model(
         return _unreadable(model_id, refused)
 
     def check() -> Report:
-        whole = with_declared_base(repository, models_dir)
-        return check_repository(whole, registry, max_bytes=max_bytes, is_approved=is_approved)
+        # The base that the card names is read only for a comparison that the board shows, so `inspect_model` leaves it out.
+        compared = with_declared_base(repository, models_dir)
+        return check_repository(compared, registry, max_bytes=max_bytes, is_approved=is_approved)
 
     return kept.get(repository, is_approved, check) if kept else check()
 
@@ -124,7 +125,7 @@ def check_repository(
     outcomes = [run_check(name, partial(run, model)) for name, run in MODEL_CHECKS.items()]
     checks = tuple(check for check in outcomes if check)
     required = [check for check in checks if check.name in _REQUIRED]
-    is_runnable = not any(check.refusal or check.skipped for check in required)
+    is_runnable = not any(check.refusal for check in required)
     return Report(repository.model_id, model.facts() if is_runnable else None, checks)
 
 
@@ -205,8 +206,8 @@ def _adapter(model: _Model) -> str:
     kind = settings.get("peft_type")
     if kind not in ADAPTER_TYPES:
         raise RefusedError(RefusalCode.ADAPTER_KIND, str(kind)[:50])
-    # How weights are initialised before the adapter's own replace them. Some methods take a number of iterations from
-    # this value, so one that contains a digit is refused.
+    # How weights are initialised before the adapter's own replace them. "pissa_niter_16" sets a number of iterations, which
+    # could be huge, so a value with a digit is refused.
     initialisation = settings.get("init_lora_weights")
     if isinstance(initialisation, str) and any(c.isdigit() for c in initialisation):
         raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {initialisation[:50]}")
@@ -255,14 +256,15 @@ def _check_adapter(repository: Repository) -> None:
         wanted.append("lora_magnitude_vector")
     for module in sorted(modules):
         for part in wanted:
+            # PEFT saves DoRA's vector without ".weight" at the end of its name, which it has in memory.
             if f"{module}.{part}" not in own and f"{module}.{part}.weight" not in own:
                 raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {part}")
         if fault := _shape_fault(module, own, of_base):
             raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {fault}")
-    layers = _highest_layer(own)
-    base_layers = _highest_layer(of_base)
-    if layers is not None and base_layers is not None and layers > base_layers:
-        raise RefusedError(RefusalCode.ADAPTER_NAMES, f"layers.{layers} > layers.{base_layers}")
+    highest = _highest_layer(own)
+    highest_of_base = _highest_layer(of_base)
+    if highest is not None and highest_of_base is not None and highest > highest_of_base:
+        raise RefusedError(RefusalCode.ADAPTER_NAMES, f"layers.{highest} > layers.{highest_of_base}")
 
 
 def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
@@ -308,7 +310,7 @@ def _check_headers(repository: Repository) -> None:
 def _size(model: _Model) -> str:
     sizes_by_part = [part.sizes_to_fetch for part in (model.repository, model.repository.base) if part]
     size = sum(sum(sizes.values()) for sizes in sizes_by_part)
-    files = max(map(len, sizes_by_part))
+    files = max(map(len, sizes_by_part))  # not the sum: each repository may have MAX_DOWNLOADED_FILES
     if size > model.max_bytes:
         raise RefusedError(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {model.max_bytes / 1e9:,.1f} GB")
     if files > MAX_DOWNLOADED_FILES:
@@ -380,7 +382,7 @@ def _is_chat_class(name: str) -> bool:
 def _quantization(model: _Model) -> str:
     try:
         method = quantization_of(model.full_model.config.values)
-    except RefusedError:
+    except RefusedError:  # no readable config, which _config reports; this check is only for quantised models
         raise NotApplicableError from None
     if method is None:
         raise NotApplicableError
@@ -421,7 +423,7 @@ def _code(model: _Model) -> str:
         raise NotCheckableError from None
     for part in parts:
         _check_auto_maps(part, may_run_code=part is full_model)
-    if not full_model.code_files:
+    if not full_model.code_files:  # `auto_map` names classes in files that the repository does not have
         raise RefusedError(RefusalCode.CODE_SETTING, "config.json: auto_map")
     if not model.is_approved(full_model.model_id, full_model.revision):
         raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(full_model.code_files)} × .py")
@@ -466,7 +468,7 @@ MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
     CheckName.CODE: _code,
 }
 _OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # shown only for adapters and quantised models
-# A model that fails or skips one of these cannot be run at all.
+# A model that fails one of these cannot be run at all. If its config is unreadable, CODE may be skipped, but CONFIG fails.
 _REQUIRED = (CheckName.WEIGHTS, CheckName.CONFIG, CheckName.QUANTIZATION, CheckName.CODE)
 
 

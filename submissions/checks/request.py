@@ -30,12 +30,12 @@ def build_request(
 ) -> EvalRequest:
     """Return a pending request for one benchmark. `submitted_by` is a pseudonym.
 
-    Whether the model can take the benchmark's questions is for the checks to say.
+    This function does not check whether the model can take the benchmark's questions (see `benchmark_checks`).
     """
     thinking = thinking or facts.thinking
     precision = used_precision(facts, precision)
     version = registry.benchmarks[benchmark].version
-    base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None
+    base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None  # of an adapter
     return EvalRequest(
         key=request_key(facts.model_id, facts.revision, precision, benchmark, version, thinking, base),
         model_id=facts.model_id,

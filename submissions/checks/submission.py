@@ -18,7 +18,7 @@ ADDRESS = re.compile(
     r"(?:/(?:tree|blob|resolve|raw|commit|commits)/(?P<revision>[^/?#\s]+))?(?:[/?#].*)?",
     re.IGNORECASE,
 )
-# Where the Hub's addresses of two parts begin that are not a model's.
+# First parts of addresses with two parts that are not those of a model: huggingface.co/datasets/squad.
 NOT_OWNERS = {
     "datasets", "spaces", "buckets", "models", "collections", "papers", "organizations", "tasks", "docs", "blog", "api",
     "learn", "posts", "settings", "login", "join", "new", "chat", "pricing", "enterprise",
@@ -53,8 +53,8 @@ class Submission:
         """Parse untrusted values from a form or an API call.
 
         `model` is an ID or an address on the Hub, whose revision is taken unless another is given. Unknown values of
-        `precision` and `thinking` are ignored, and `share` has to be true or "1". A revision that is too long is cut to one
-        character more than is allowed, so that it names no other and is refused.
+        `precision` and `thinking` are ignored, and `share` has to be true or "1". A revision that is too long keeps one
+        character more than is allowed, so that the checks refuse it. Cut to the limit, it might be the name of another one.
         """
         names = [str(name)[:MAX_ID] for name in benchmarks]
         model_id, revision_in_address = named_model(str(model or "")[:MAX_ADDRESS])
@@ -69,10 +69,10 @@ class Submission:
 
 
 def named_model(text: str) -> tuple[str, str | None]:
-    """Return the ID, and the revision if there is one, that an ID or an address on the Hub names.
+    """Return the model ID and the revision that a text names. The revision is None if it names none.
 
-    `"https://huggingface.co/o/m/tree/v1" -> ("o/m", "v1")`, `"o/m" -> ("o/m", None)`. For any other text, also the address of
-    another page, the ID is the text itself, which the check of the model refuses.
+    `"https://huggingface.co/o/m/tree/v1" -> ("o/m", "v1")`, `"o/m" -> ("o/m", None)`. A text that is neither an ID nor the
+    address of a model, such as that of a data set, is returned as the ID, which the check of the model refuses.
     """
     text = text.strip()
     address = ADDRESS.fullmatch(text)

@@ -131,12 +131,12 @@ class SubmissionService:
         # A check gives nobody a pseudonym. Without one, nothing was submitted that counts for the quota.
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
         is_model_accepted = not report.refusals()
-        are_options_accepted = not any(check.refusal for check in shared)
+        shared_passed = not any(check.refusal for check in shared)
         requests: dict[str, EvalRequest] = {}
         for benchmark in context.benchmarks:
             own = list(benchmark_checks(facts, benchmark, self._registry))
-            # Duplicates and the quota are reported of a refused model too, if its options allow to build a request.
-            if are_options_accepted and not any(check.refusal for check in own):
+            # Duplicates and the quota are reported even if the model itself is refused, but not for a refused option or opt-out.
+            if shared_passed and not any(check.refusal for check in own):
                 request = self._request(facts, benchmark, context, pseudonym or "")
                 own += request_checks(request, context.snapshot, context.rows, context.quota)
                 if is_model_accepted and not any(check.refusal for check in own):

@@ -55,9 +55,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_key(commands.add_parser("submitter", help="show who submitted a request, from the private store"))
     erase = commands.add_parser("erase", help="erase a submitter's name permanently")
     erase.add_argument("name", help="the name of a person or an organisation, as signed in")
-    listed = commands.add_parser("private", help="list private evaluations, or write a result for its maker")
-    _add_key(listed, nargs="?")
-    listed.add_argument(
+    private = commands.add_parser("private", help="list private evaluations, or write a result for its maker")
+    _add_key(private, nargs="?")
+    private.add_argument(
         "--out",
         type=path_argument,
         metavar="FOLDER",
@@ -75,16 +75,16 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     approve.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     approve.add_argument("--undo", action="store_true", help="withdraw the approval")
-    out = commands.add_parser("opt-out", help="exclude an owner's models, or one of them, from evaluation")
-    out.add_argument("name", help="owner, or owner/name")
-    out.add_argument("--undo", action="store_true", help="allow evaluation again")
-    retired = commands.add_parser("retire", help="remove a result from the ranking; it stays public, with the reason")
-    _add_key(retired)
-    retired.add_argument("--reason", default="", metavar="TEXT", help="the public reason, at most 200 characters")
-    retired.add_argument("--undo", action="store_true", help="give the result its rank back; the log keeps both steps")
-    move = commands.add_parser("migrate", help="copy a store to another place and compare every file")
-    move.add_argument("source", help="a folder, hf://datasets/OWNER/NAME or hf://buckets/OWNER/NAME")
-    move.add_argument("target", help="a store that is empty, or that has an unfinished copy")
+    opt_out = commands.add_parser("opt-out", help="exclude an owner's models, or one of them, from evaluation")
+    opt_out.add_argument("name", help="owner, or owner/name")
+    opt_out.add_argument("--undo", action="store_true", help="allow evaluation again")
+    retire = commands.add_parser("retire", help="remove a result from the ranking; it stays public, with the reason")
+    _add_key(retire)
+    retire.add_argument("--reason", default="", metavar="TEXT", help="the public reason, at most 200 characters")
+    retire.add_argument("--undo", action="store_true", help="give the result its rank back; the log keeps both steps")
+    migrate = commands.add_parser("migrate", help="copy a store to another place and compare every file")
+    migrate.add_argument("source", help="a folder, hf://datasets/OWNER/NAME or hf://buckets/OWNER/NAME")
+    migrate.add_argument("target", help="a store that is empty, or that has an unfinished copy")
     backup = commands.add_parser("backup", help="copy both stores into a folder")
     backup.add_argument("folder", type=path_argument, help="a new folder, or that of an interrupted backup")
     restore = commands.add_parser("restore", help="copy a backup into empty stores")
@@ -112,14 +112,14 @@ def _add_key(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
 
 
 def place_argument(text: str) -> str:
-    """Return a path or an address. An empty one, as of an unset shell variable, would mean the current folder."""
+    """Return a path or an address, unless it is empty: Path("") is the current folder, and a shell variable may be unset."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return text
 
 
 def path_argument(text: str) -> Path:
-    """Return the path in an argument. An address would mean a folder "hf:" in the current one."""
+    """Return the path in an argument, unless it is an address: Path("hf://datasets/a/b") is a folder `hf:` in this one."""
     if "://" in place_argument(text):
         raise argparse.ArgumentTypeError(f"must be on this machine, not {text!r}")
     return Path(text)

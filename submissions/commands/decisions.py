@@ -19,8 +19,8 @@ def approve(context: Context) -> int:
     store = context.queue.store
     model_id, _, revision = args.model.partition("@")
     # An earlier approval can be withdrawn even if the Hub does not allow such a name any more.
-    may_be_recorded = args.undo and re.fullmatch(MODEL_ID, model_id)
-    if not (may_be_recorded or is_hub_id(model_id)) or not re.fullmatch("[0-9a-f]{40}", revision):
+    may_have_approval = args.undo and re.fullmatch(MODEL_ID, model_id)
+    if not (may_have_approval or is_hub_id(model_id)) or not re.fullmatch("[0-9a-f]{40}", revision):
         return print_error(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
     if args.undo:
         withdraw_approval(store, model_id, revision)
@@ -46,8 +46,8 @@ def opt_out_owner(context: Context) -> int:
     args = context.args
     queue = context.queue
     # An earlier opt-out can be undone even if the Hub does not allow such a name any more.
-    may_be_recorded = args.undo and re.fullmatch(f"{OWNER}(/{OWNER})?", args.name)
-    if not (may_be_recorded or is_hub_owner(args.name) or is_hub_id(args.name)):
+    may_have_opt_out = args.undo and re.fullmatch(f"{OWNER}(/{OWNER})?", args.name)
+    if not (may_have_opt_out or is_hub_owner(args.name) or is_hub_id(args.name)):
         return print_error(f"{args.name!r} is neither an owner nor OWNER/NAME")
     if args.undo:
         opt_in(queue, args.name)

@@ -5,8 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from submissions.commands import decisions as owners
-from submissions.commands import private, requests, stores, submit
+from submissions.commands import decisions, private, requests, stores, submit
 from submissions.commands.context import Context
 from submissions.commands.init import init
 from submissions.config.settings import load_settings
@@ -27,9 +26,9 @@ COMMANDS: dict[str, Callable[[Context], int]] = {
     "private": private.private,
     "publish": private.publish,
     "withdraw": private.withdraw,
-    "approve-code": owners.approve,
-    "opt-out": owners.opt_out_owner,
-    "retire": owners.retire_result,
+    "approve-code": decisions.approve,
+    "opt-out": decisions.opt_out_owner,
+    "retire": decisions.retire_result,
     "migrate": stores.migrate_store,
     "backup": stores.make_backup,
     "restore": stores.restore_backup,
@@ -38,7 +37,8 @@ COMMANDS: dict[str, Callable[[Context], int]] = {
     "tidy": stores.tidy_store,
     "reindex": stores.reindex,
 }
-CREATES_STORE = ("submit", "check", "approve-code", "opt-out", "migrate", "restore")
+# Opening a store creates it, which other commands refuse: a store that is not there is most likely a typing error.
+MAY_CREATE_STORE = ("submit", "check", "approve-code", "opt-out", "migrate", "restore")
 
 
 def dispatch(args: argparse.Namespace, registry: Registry) -> int:
@@ -47,13 +47,13 @@ def dispatch(args: argparse.Namespace, registry: Registry) -> int:
         if args.command == "init":
             return init(args)
         settings = load_settings(registry.benchmarks).with_store(args.store)
-        if args.command not in CREATES_STORE:
+        if args.command not in MAY_CREATE_STORE:
             check_there(settings.store)
         return COMMANDS[args.command](Context(args, settings, registry))
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return print_error(str(error))
-    except BrokenPipeError:  # as `list | head` closes it
-        # Else Python fails again when it flushes stdout at exit.
+    except BrokenPipeError:  # the reader of stdout has ended, as in `hannun list | head`
+        # Otherwise Python would fail again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except EOFError:

@@ -16,7 +16,7 @@ from submissions.texts.errors import SettingsError
 
 
 def init(args: Namespace) -> int:
-    """Show what is missing, create it, and print what to do next. Raises SettingsError in one line."""
+    """Show what is missing, create it, and print what to do next. Raises SettingsError if that is not possible."""
     if not args.space and not args.machine:
         _ask_where(args)
     board = HubBoard(check_space_name(args.space), args.static) if args.space else None
@@ -66,7 +66,7 @@ def _machine(args: Namespace, board: HubBoard | None) -> Machine:
         "host": host,
         "gpu": args.gpu or before.get("gpu") or Path("/dev/nvidiactl").exists(),
     }
-    if board is None and before.get("space"):
+    if board is None and before.get("space"):  # an earlier run made this the folder of a Space's worker
         board = HubBoard(str(before["space"]), bool(before.get("static")))
     if board is None:
         return Machine(**common)

@@ -18,7 +18,7 @@ from submissions.texts.printable import printable
 def private(context: Context) -> int:
     """List private evaluations, or write the result of one for its maker."""
     args = context.args
-    _check_any(context)
+    _require_private_queue(context)
     queue = context.private_queue
     if not args.key:
         for row in queue.rows():
@@ -41,10 +41,10 @@ def private(context: Context) -> int:
 
 def publish(context: Context) -> int:
     """Publish the result of a private evaluation after its maker has agreed."""
-    _check_any(context)
+    _require_private_queue(context)
     result = publish_private(context.private_queue, context.queue, context.private, context.args.key)
     print(printable(f"{result.config.model_name} on {result.benchmark} is public"))
-    # Errata are corrected or withdrawn items of a test set. The version of the result counts those that its score respects.
+    # Errata are corrected or withdrawn items of a test set. A result of version "3+2" was scored with the first two of them.
     folder = Erratum.folder_of(result.benchmark, result.dataset.split)
     errata_of_set = sum(path.startswith(folder) for path in context.queue.store.snapshot().files)
     if errata_of_set > errata_in(result.versions[result.benchmark]):
@@ -55,13 +55,13 @@ def publish(context: Context) -> int:
 def withdraw(context: Context) -> int:
     """Delete a private evaluation with its answers."""
     key = context.args.key
-    _check_any(context)
+    _require_private_queue(context)
     withdraw_private(context.private_queue, context.queue.store, context.private, context.settings, key)
     print(f"{key} is deleted; it remains a number among the attempts once its model has a public row")
     return 0
 
 
-def _check_any(context: Context) -> None:
+def _require_private_queue(context: Context) -> None:
     """Raise QueueError if nothing was ever submitted for a private evaluation."""
     if not has_private_queue(context.settings):
         raise QueueError("there are no private evaluations")

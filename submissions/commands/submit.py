@@ -60,7 +60,7 @@ def submit(context: Context) -> int:
             elif outcome.code == "refused":
                 known = f" (request {outcome.key})" if outcome.key else ""
                 code = print_error(f"{args.model!r} on {benchmark}: {_reasons(outcome.refusals)}{known}")
-            else:
+            else:  # "store_unavailable"; "no_benchmark" cannot be, because argparse has checked the names
                 code = print_error(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
     return code
 

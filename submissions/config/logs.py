@@ -23,8 +23,8 @@ from submissions.texts.printable import printable
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
 # Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header. Names of functions,
-# such as hf_hub_download, have neither digits nor capitals; "bearer of the message" has no digit. A token may follow a
-# letter, as that of an escaped line break does.
+# such as hf_hub_download, have neither digits nor capitals, nor 16 small letters in a row after "hf_"; "bearer of the
+# message" has no digit. There is no "\b" in front, because a token may follow the n of an escaped line break: "\nhf_AbCdEfGh".
 TOKEN_PATTERN = re.compile(
     r"(?:hf|api)_(?=\w{0,40}[A-Z\d])\w{8,}|hf_[a-z]{16,}"
     r"|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}|(?<=bearer )(?=\S{0,80}\d)[\w.~+/-]{8,}"
@@ -34,8 +34,9 @@ TOKEN_PATTERN = re.compile(
 AUTHORIZATION_PATTERN = re.compile(
     r"(authorization(?:['\"]?\s*[:=]|['\"],)\s*b?['\"]?(?:[\w-]+ )?)[^\r\n'\", ]+", re.IGNORECASE
 )
-# "user:password" in https://user:password@example.org, also if the password has "/" or "@"; but not "board:7860/models/a" in
-# https://board:7860/models/a@main, and nothing of another address or a query.
+# "user:password" in https://user:password@example.org, also if the password has "/" or "@", and "token" in
+# https://token@example.org; but not "board:7860/models/a" in https://board:7860/models/a@main, and nothing of another address
+# or a query.
 PASSWORD_PATTERN = re.compile(r"(?<=://)(?:[^/@:\s]+:(?!\d{1,5}/)(?:(?!://)[^\s?#])*|[^/@\s]+)(?=@)")
 MAX_PRINTED_CHARS = 10_000  # of a line that code prints instead of logging it; a longer one is logged in parts
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
@@ -133,7 +134,8 @@ def log_printed_lines() -> Iterator[None]:
     """Log each line that code prints to stdout or stderr, such as a traceback of `traceback.print_exc` or a warning.
 
     Printed text may have secrets, and it may have a text of a visitor with lines that look like lines of the log. Must be
-    entered after `log_safely`, whose handler writes to the stderr of before.
+    entered after `log_safely`, whose handler keeps the original stderr. In the other order the log would write to itself, and
+    nothing would appear.
     """
     with redirect_stdout(_LoggedLines("stdout")), redirect_stderr(_LoggedLines("stderr")):
         yield

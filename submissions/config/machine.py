@@ -33,8 +33,9 @@ def own_groups(hierarchy: str) -> list[Path]:
     own = _own_paths().get(hierarchy)
     if mount is None or own is None:
         return []
+    # A container may not see the group of its process, whose path then begins with "/..", as in `0::/../../outside`. The
+    # outermost group that it sees is then the best answer.
     is_visible = own.is_relative_to(mount.root) and ".." not in own.parts
-    # A container may not see the group of its process. The outermost group that it sees is then the best answer.
     folder = mount.folder / own.relative_to(mount.root) if is_visible else mount.folder
     return [group for group in (folder, *folder.parents) if group.is_relative_to(mount.folder)]
 
@@ -58,7 +59,7 @@ def core_count() -> int:
     """Return the cores that this process may use. A share of a core counts as one."""
     counts = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     for folder in own_groups("cpu") or own_groups(V2):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # no such file, or no limit
             quota, period = _cpu_quota(folder)
             counts.append(max(1, math.ceil(quota / period)))
     return min(counts)
@@ -76,6 +77,7 @@ def oom_kills(folder: Path) -> int:
 def limit_reached(folder: Path) -> bool:
     """Return whether a control group has reached its own limit of memory, rather than that of a group around it."""
     with suppress(OSError):
+        # "oom" counts how often memory ran out at this group's limit; "oom_kill" also counts kills for other limits.
         counts = dict(line.split() for line in (folder / "memory.events").read_text().splitlines())
         return int(counts.get("oom", 0)) > 0
     with suppress(OSError, ValueError):

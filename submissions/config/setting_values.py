@@ -12,7 +12,7 @@ from submissions.records.base import MODEL_ID, Sha
 from submissions.records.hub_names import is_hub_id
 from submissions.records.options import Effort
 
-# Fields of HANNUN_APIS that become ApiOptions: all but the name on the board and the efforts.
+# Fields of an entry of HANNUN_APIS that become its ApiOptions. Its other fields are `model_id` and `efforts`.
 API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
 API_REQUIRED = ("model_id", "base_url", "model")
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move

@@ -21,11 +21,11 @@ LAYERS = (
 WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
 INNER_WIDTHS = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
-# Factor over the stored weights; layers may share weights (ALBERT), and not every size in a config is used.
+# How many times the stored parameters a config may imply: layers may share weights (ALBERT), and not every size is used.
 TOLERANCE = 10
 ALWAYS_ALLOWED_PARAMS = 2 * 10**9  # a model of this size is built in seconds, whatever its weights
 MAX_LAYERS = 1000  # every layer takes time for each token, however small it is
-# Of the images that a processor produces, in its settings. Sizes may also be objects: {"crop_size": {"height": 336, …}}.
+# Names of image sides in a processor's settings. Sizes may also be objects: {"crop_size": {"height": 336, …}}.
 IMAGE_SIDES = ("height", "width", "size", "crop_size", "image_size", "max_height", "max_width")
 MAX_IMAGE_SIDE = 16_384  # pixels
 # Some processors (CLIP) mean a side by these names, others (Qwen2-VL) a number of pixels.
@@ -53,6 +53,7 @@ def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
         # A layer has at least its largest matrix: attention, a feed-forward network, or experts. An expert counts as a
         # single vector of the width, since some models (Doge) have such small ones.
         per_layer = max(width * width, width * inner_width, width * experts)
+        # ALBERT's embeddings are narrower than its layers. The smaller of both widths keeps this a lower bound.
         embeddings = _largest(part, ("vocab_size",)) * min(embedding_width, width)
         parameters = max(parameters, depth * per_layer, embeddings)
     return layers, parameters

@@ -71,7 +71,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     config = full_model.config.values
     model_type = full_model.config.model_type
     needs_code = full_model.needs_code
-    # A quantisation that is not known is refused by a check. Its place is then taken by the precision of the other weights.
+    # An unknown quantisation is refused by a check. Until then, the precision is the dtype that the config states.
     method = quantization_of(config)
     known_method = next((name for name in QUANTIZATIONS if name == method), None)  # as a literal type
     precision = known_method or stored_precision(config)
@@ -118,14 +118,15 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
 
 
 def facts_of_server(
-    model_id: str, base_url: str, api: str | None = None, efforts: Collection[Thinking] = ()
+    model_id: str, server: str, api: str | None = None, efforts: Collection[Thinking] = ()
 ) -> ModelFacts:
     """Return the facts of a model behind an OpenAI-compatible server, whose weights are unknown.
 
-    `api` is the operator's name for it in HANNUN_APIS. `efforts` are the reasoning efforts that a request may ask for. A
-    server names no commit, so the revision is a hash of its address and the model's name.
+    `server` is its address, which may be followed by the model's name on the server. A server names no commit, so the revision
+    is a hash of `server` and `model_id`. `api` is the operator's name for it in HANNUN_APIS. `efforts` are the reasoning
+    efforts that a request may ask for.
     """
-    revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
+    revision = hashlib.sha256(f"{server} {model_id}".encode()).hexdigest()[:40]
     return ModelFacts(
         model_id,
         revision,
@@ -144,7 +145,7 @@ def stored_precision(config: Mapping[str, Any]) -> Precision:
     """Return the precision that a config or its `text_config` states, or float32, PyTorch's default, if it states none."""
     text = config.get("text_config")
     text_config = text if isinstance(text, dict) else {}
-    for part in (config, text_config):
+    for part in (config, text_config):  # in this order, as transformers with dtype="auto"
         for name in ("dtype", "torch_dtype"):
             stated = part.get(name)
             for precision in PRECISIONS:
@@ -203,7 +204,14 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
     Raises RefusedError if a JSON file with a template is broken.
     """
     settings_files = {name: (folder / name).read_bytes() for name in READ_FILES if (folder / name).is_file()}
-    repository = Repository("local/model", "", None, {}, settings_files, {})
+    repository = Repository(
+        model_id="local/model",
+        revision="",
+        license=None,
+        sizes={},
+        settings_files=settings_files,
+        headers={},
+    )
     return chat_template(repository), special_tokens(repository)
 
 
@@ -272,7 +280,8 @@ def _try_template(
 def _context_length(config: Mapping[str, Any]) -> int | None:
     """Return the context length in tokens that a config's `text_config` or the config itself states, or None."""
     text = config.get("text_config")
-    parts = [text if isinstance(text, dict) else {}, config]
+    text_config = text if isinstance(text, dict) else {}
+    parts = (text_config, config)  # in this order, as the chat engine reads it from transformers' `get_text_config`
     stated = (part.get(name) for part in parts for name in CONTEXT_NAMES)
     return next((length for length in stated if type(length) is int and length > 0), None)  # True is an int too
 
