@@ -69,7 +69,7 @@ def _add_commands(
     add(commands)
     for name, command in commands.choices.items():
         if name not in names_before:
-            command.set_defaults(run=run, uses_store=uses_store)
+            command.set_defaults(run=run, uses_store=uses_store or bool(command.get_default("uses_store")))
 
 
 # The functions below import what they run when they are called: it takes seconds, and `--help` needs none of it.

@@ -38,6 +38,24 @@ def test_store_is_refused_where_it_would_be_ignored(capsys: pytest.CaptureFixtur
     assert "for benchmarks, set HANNUN_STORE" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["errata", "list", "ko-vqa", "--store", "nowhere"],
+        ["--store", "nowhere", "errata", "list", "ko-vqa"],
+        ["worker", "--once", "--store", "nowhere"],
+        ["--store", "nowhere", "worker", "--once"],
+        ["--store", "nowhere", "list"],
+    ],
+)
+def test_store_may_be_named_before_and_after_a_command(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*words, "--no-such-option"])
+    assert "no-such-option" in capsys.readouterr().err
+    args = build_parser().parse_args(words)
+    assert (args.store, args.uses_store) == ("nowhere", True)
+
+
 def test_program_needs_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main([])

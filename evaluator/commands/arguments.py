@@ -131,6 +131,13 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
     statistics.add_argument("folder", type=path_argument, help="a folder that `collect` or `reveal` has written")
 
 
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    """Add `--store`, which may also stand before the name of the command: a default would replace its value there."""
+    parser.add_argument(
+        "--store", default=argparse.SUPPRESS, help="path or address of the store (default: HANNUN_STORE)"
+    )
+
+
 def _add_errata(errata: argparse.ArgumentParser) -> None:
     steps = errata.add_subparsers(dest="step", required=True)
     add = steps.add_parser("add", help="record an erratum of the installation's test set, then score answers again")
@@ -140,7 +147,8 @@ def _add_errata(errata: argparse.ArgumentParser) -> None:
     list_step = steps.add_parser("list", help="list the errata of the installation's test set")
     for step in (add, rescore, list_step):
         _add_benchmark(step, "benchmark", "the benchmark")
-        step.add_argument("--store", help="path or address of the store (default: HANNUN_STORE)")
+        _add_store(step)
+    errata.set_defaults(uses_store=True)
     add.add_argument("item", help="the item's id, which becomes public")
     change = add.add_mutually_exclusive_group(required=True)
     change.add_argument(
@@ -328,7 +336,8 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
         help="with --claimed: answer only this part of the questions (here the first of four)",
     )
     worker.add_argument("--private", action="store_true", help="with --claimed: a request of the private queue")
-    worker.add_argument("--store", help="path or address of the store (default: HANNUN_STORE)")
+    _add_store(worker)
+    worker.set_defaults(uses_store=True)
 
 
 def _add_estimate(estimate: argparse.ArgumentParser) -> None:

@@ -18,9 +18,9 @@ from evaluator.core.errors import DataError
 
 SPEC = "http://mlcommons.org/croissant/1.0"
 ENCODINGS = {".jsonl": "application/jsonlines", ".parquet": "application/vnd.apache.parquet"}
-# The context that the specification prescribes, except for `@language`, which is "en" there.
+# The context that the specification prescribes, word for word.
 CONTEXT: dict[str, Any] = {
-    "@language": "ko",
+    "@language": "en",
     "@vocab": "https://schema.org/",
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",

@@ -40,7 +40,9 @@ def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
     A private set on this machine must also have its canary. A drawn set is not read.
     """
     if not settings.data:
-        yield skipped("data", "HANNUN_DATA names no test set: all rows are trials on sample items, without a rank")
+        drawn = ", ".join(name for name, benchmark in BENCHMARKS.items() if benchmark.drawn)
+        message = f"HANNUN_DATA names no test set: only rows of {drawn}, which is drawn here, have a rank; others are trials"
+        yield skipped("data", f"{message} on sample items")
     for name, data in settings.data.items():
         if data == DRAWN:
             yield ok("data", f"{name} is drawn from this installation's secret; its rows have a rank")

@@ -45,7 +45,7 @@ def check_ephemeral(settings: Settings, _: Options) -> Iterator[Finding]:
     for variable, url in settings.stores.items():
         try:
             check_lasts(variable, url)
-        except SettingsError as error:
+        except (SettingsError, StoreError) as error:
             yield fault("ephemeral", str(error), "see the message")
         else:
             yield ok("ephemeral", f"{variable} outlasts a restart")
@@ -54,16 +54,16 @@ def check_ephemeral(settings: Settings, _: Options) -> Iterator[Finding]:
 def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
     """Read the public store, and commit a file that is taken back."""
     url = settings.store
-    if not url.startswith("hf://") and not local_path(url).exists():
-        yield from _missing_folder("store", url, "the board creates the store at its first start")
-        return
     try:
+        if not is_remote(url) and not local_path(url).exists():
+            yield from _missing_folder("store", url, "the board creates the store at its first start")
+            return
         store = open_store(url, settings)
         files = len(store.snapshot().files)
         yield ok("store", f"{url} can be read: {files:,} files")
         _write_and_take_back(store)
     except (StoreError, OSError) as error:
-        remedy = "check HANNUN_STORE" if not url.startswith("hf://") else "check HANNUN_STORE and HANNUN_HUB_TOKEN"
+        remedy = "check HANNUN_STORE and HANNUN_HUB_TOKEN" if is_remote(url) else "check HANNUN_STORE"
         yield fault("store", f"{url}: {error}", f"{remedy}; a folder must belong to the user of board and worker")
         return
     yield ok("store", f"{url} can be written")
@@ -72,10 +72,10 @@ def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
 def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
     """Write a file to the private store, read it and delete it."""
     url = settings.private_store
-    if not is_remote(url) and not local_path(url).exists():
-        yield from _missing_folder("private store", url, "it is created at the first start")
-        return
     try:
+        if not is_remote(url) and not local_path(url).exists():
+            yield from _missing_folder("private store", url, "it is created at the first start")
+            return
         private = open_private_store(settings)
         written = secrets.token_bytes(16)
         private.write(PROBE, written)

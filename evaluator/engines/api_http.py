@@ -69,7 +69,7 @@ def make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
         base_url=base_url,
         api_key=key or "none",  # the client requires a value
         max_retries=0,
-        http_client=httpx2.AsyncClient(transport=BoundedTransport(anonymous=key is None), follow_redirects=False),
+        http_client=httpx2.AsyncClient(transport=BoundedTransport(anonymous=not key), follow_redirects=False),
     )
 
 

@@ -94,7 +94,7 @@ def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
             plan.kept.append(str(path))
         else:  # an earlier run may have been killed before the folder got its owner
             plan.steps.append(Step(f"make {path}", partial(_make_folder, path)))
-    if plan.steps and remembered_options(folder) != _options(machine):
+    if remembered_options(folder) != _options(machine):  # also if an earlier run was killed before this last step
         remember = partial(_remember_options, folder, machine)
         plan.steps.append(Step(f"remember the options in {folder / OPTIONS_FILE}", remember))
     return plan
@@ -123,7 +123,7 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
         elif not causes:
             plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
         elif _digest(content) in _known_hashes(path, hashes):  # this content was written or proposed before
-            plan.kept.append(f"{path}, as it was changed by hand")
+            plan.kept.append(f"{path}, as {' and '.join(causes)} was changed by hand")
         else:
             why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
             plan.steps.append(Step(f"write {_proposal(path)}: {why}", partial(_write_proposal, path, content)))

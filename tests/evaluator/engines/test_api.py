@@ -18,6 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import openai
 import pytest
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
@@ -26,6 +28,8 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import PAGE, Answer, Prompt, cleaned
 from evaluator.core.errors import EvaluationError
+from evaluator.engines.api_http import make_client
+from evaluator.engines.api_request import RequestParameters
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.server_pool import MAX_REST_SECONDS, ServerLoad
@@ -698,3 +702,43 @@ def test_slow_down_caps_rest_of_server(clock: list[float]) -> None:
     assert load.rests_until == clock[0] + MAX_REST_SECONDS
     load.speed_up()
     assert load.rests_until == 0.0
+
+
+@pytest.mark.parametrize(
+    ("complaint", "left_out"),
+    [
+        ("Upstream error: temperature", {"temperature"}),
+        ("Streaming is not supported; set stream=false", {"stream_options"}),
+        ("unknown field stream_options", {"stream_options"}),
+        ("Upstream error: downstreams are busy", set()),
+    ],
+)
+def test_parameter_is_left_out_if_an_error_names_it_as_a_word(complaint: str, left_out: set[str]) -> None:
+    parameters = RequestParameters({"stream": True, "stream_options": {"include_usage": True}}, {})
+    before = parameters.of_request(8).parameters.keys()
+    response = httpx2.Response(
+        400, json={"error": {"message": complaint}}, request=httpx2.Request("POST", "http://a/v1")
+    )
+    error = openai.BadRequestError(complaint, response=response, body=response.json())
+    assert parameters.adapt_to(error) is bool(left_out)
+    assert before - parameters.of_request(8).parameters.keys() == left_out
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("key", "sent"), [(None, False), ("", False), ("secret", True)])
+def test_client_without_a_key_sends_no_authorization(key: str | None, sent: bool) -> None:
+    seen: list[str | None] = []
+    app = FastAPI()
+
+    @app.get("/v1/models")
+    def models(request: Request) -> dict[str, Any]:
+        seen.append(request.headers.get("authorization"))
+        return {"object": "list", "data": []}
+
+    async def ask(address: str) -> None:
+        async with make_client(f"{address}/v1", key) as client:
+            await client.models.list()
+
+    with serve(app) as address:
+        asyncio.run(ask(address))
+    assert seen == (["Bearer secret"] if sent else [None])

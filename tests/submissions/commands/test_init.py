@@ -231,6 +231,7 @@ def test_what_is_new_is_written_beside_files_changed_by_hand(init: Run, tmp_path
     assert "8091" in (folder / "prometheus.yml").read_text()
     again = init("--machine", "board", "--no-docker")
     assert again.returncode == 0 and "to do" not in again.stdout
+    assert again.stdout.count(f"as {name} was changed by hand") == len(machine.TOGETHER)
     for one in machine.TOGETHER:
         (folder / f"{one}.new").rename(folder / one)
     later = init("--machine", "board", "--no-docker", "--board-port", "8092", "--yes")
@@ -355,6 +356,14 @@ def test_later_run_keeps_options(init: Run, tmp_path: Path) -> None:
     again = init("--machine", "board", "--no-docker", "--yes")
     assert again.returncode == 0 and "to do" not in again.stdout
     assert {path.name: path.read_bytes() for path in (tmp_path / "board").iterdir() if path.is_file()} == files
+
+
+def test_options_of_a_run_that_was_killed_before_its_last_step_are_remembered(init: Run, tmp_path: Path) -> None:
+    init("--machine", "board", "--no-docker", "--host", "board.example.org", "--yes")
+    (tmp_path / "board" / machine.OPTIONS_FILE).unlink()
+    init("--machine", "board", "--no-docker", "--host", "board.example.org", "--yes")
+    later = init("--machine", "board", "--no-docker", "--yes")
+    assert "to do" not in later.stdout and "board.example.org" in (tmp_path / "board/nginx.conf").read_text()
 
 
 def test_programs_of_others_are_not_overwritten(hub: Hub, init: Run) -> None:
