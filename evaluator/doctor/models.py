@@ -41,7 +41,9 @@ def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
     """
     if not settings.data:
         drawn = ", ".join(name for name, benchmark in BENCHMARKS.items() if benchmark.drawn)
-        message = f"HANNUN_DATA names no test set: only rows of {drawn}, which is drawn here, have a rank; others are trials"
+        message = (
+            f"HANNUN_DATA names no test set: only rows of {drawn}, which is drawn here, have a rank; others are trials"
+        )
         yield skipped("data", f"{message} on sample items")
     for name, data in settings.data.items():
         if data == DRAWN:

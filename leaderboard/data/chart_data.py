@@ -81,17 +81,19 @@ def axes_in(rows: Sequence[RankedRow]) -> list[str]:
 
 def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
     """Return whether a chart of these rows has anything to show. Most charts need not be computed for that."""
+    shown = without_superseded_claims(rows)
     if kind in AGAINST:
-        return any(_is_plotted(r, AGAINST[kind]) for r in rows)
+        return any(_is_plotted(r, AGAINST[kind]) for r in shown)
     match kind:
         case "wins":
-            return any(r.row.paired for r in rows)
+            ranked_keys = {r.row.key for r in shown if r.rank}
+            return any(other in ranked_keys for r in shown if r.rank for other, *_ in r.row.paired)
         case "time":
-            return any(r.rank and (r.row.released or r.row.date) for r in rows)
+            return any(r.rank and (r.row.released or r.row.date) for r in shown)
         case "parts":
-            return any(r.row.packed_breakdown != b"{}" for r in rows)  # b"{}" is an empty breakdown
+            return any(r.row.packed_breakdown != b"{}" for r in shown)  # b"{}" is an empty breakdown
         case _:
-            return bool(chart_data(kind, list(islice(rows, MAX_SEARCHED))))
+            return bool(chart_data(kind, shown[:MAX_SEARCHED]))
 
 
 def _is_plotted(ranked: RankedRow, field: str) -> bool:

@@ -27,7 +27,7 @@ MAX_MODELS = 5
 # Probability of any wrong "ahead" among the compared models of a benchmark, and again among the parts of its questions. It
 # is divided by the number of comparisons (Bonferroni's correction).
 FAMILYWISE_ERROR = 0.05
-Verdict = Literal["ahead", "same", "unknown"]
+Verdict = Literal["ahead", "behind", "same", "unknown"]
 ReadPairs = Callable[[str], Sequence[PairedScores]]  # maps the key of a result to its paired scores
 
 
@@ -48,7 +48,9 @@ class Difference:
     other: RankedRow
     difference: float
     interval: Interval | None  # corrected for the number of compared models, so wider than 95 % if there are several
-    verdict: Verdict  # whether the leader is significantly ahead; "unknown" if there is no interval
+    # Whether the leader is significantly ahead; "unknown" if there is no interval. It can only be behind a reported score,
+    # because measured results come first.
+    verdict: Verdict
     ahead: list[str]  # buckets on which the leader is significantly ahead
     behind: list[str]  # buckets on which it is significantly behind
     paired: PairedScores | None = None  # the paired test that decided, if there is one; the leader is "this result"
@@ -177,16 +179,16 @@ def _difference(
         opponent_interval = _bounds(opponent, 1 - error)
         if leader_interval and opponent_interval:
             interval = difference_interval((leader_score, opponent_score), leader_interval, opponent_interval)
-    is_ahead = interval is not None and interval.low > 0
-    if paired:  # the p value is more precise than the interval, which is rounded outward
-        is_ahead = paired.sign > 0 and paired.p_at_most <= error
-    verdict: Verdict
+    verdict: Verdict = "same"
     if interval is None:
         verdict = "unknown"
-    elif is_ahead:
+    elif paired:  # the p value is more precise than the interval, which is rounded outward
+        if paired.p_at_most <= error:
+            verdict = "ahead" if paired.sign > 0 else "behind"
+    elif interval.low > 0:
         verdict = "ahead"
-    else:
-        verdict = "same"
+    elif interval.high < 0:
+        verdict = "behind"
     ahead: list[str] = []
     behind: list[str] = []
     if has_same_metric and _is_mean_of_shares(leader.row):

@@ -8,14 +8,23 @@ from collections.abc import Iterable, Mapping
 from leaderboard.data.ranking import Boards
 
 
+def base_models(boards: Boards) -> dict[str, str]:
+    """Return the base model of each model that has one. If the rows of a model name several, the first one counts."""
+    bases: dict[str, str] = {}
+    for rows in boards.values():
+        for row in (ranked.row for ranked in rows):
+            if row.base_model:
+                bases.setdefault(row.model, row.base_model)
+    return bases
+
+
 def families(boards: Boards) -> dict[str, str]:
     """Return the family of each model that has a base model, which is the name of its oldest known ancestor.
 
     Models that are not in the result are a family of their own. If c was made from b, and b from a, the result is
     {"b": "a", "c": "a"}.
     """
-    every = (r.row for rows in boards.values() for r in rows)
-    bases = {row.model: row.base_model for row in every if row.base_model}
+    bases = base_models(boards)
     family_of: dict[str, str] = {}
     for model in bases:
         ancestor = model

@@ -16,7 +16,7 @@ from leaderboard.data.memory import GpuMemory
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import SIZES, Weights, clean_words, find, fits_model, known_values
 from leaderboard.data.ranking import rank_text
-from leaderboard.data.skills import SKILLS
+from leaderboard.data.skills import SKILLS, skill_kind
 from leaderboard.data.view import View
 from leaderboard.facts.licences import Commercial
 from leaderboard.facts.lineage import Encoder, Origin
@@ -111,13 +111,15 @@ def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, 
     In the overall order, it is the first known one: from measurements before reports, on images before pages. `model_rows`
     fills `ModelRow.overall` in that order.
     """
+    if finder.skill:
+        skill_ranks = view.skill_ranks[finder.skill]
+        kind_of_skill = skill_kind(view.models, finder.skill)
+        return {model.model: rank_text(skill_ranks.get(model.model), kind_of_skill) for model in models}
     ranks: dict[str, str] = {}
     for model in models:
         rank: int | None = None
         kind: ResultKind = "verified"
-        if finder.skill:
-            rank = view.skill_ranks[finder.skill].get(model.model)
-        elif finder.order == OVERALL:
+        if finder.order == OVERALL:
             overall = next(iter(model.overall.values()), None)
             if overall:
                 rank = overall.rank

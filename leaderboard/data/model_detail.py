@@ -93,9 +93,10 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     details = [detail for detail in read if detail]
     profile = view.profile(name)
     if profile is None:  # a human, a baseline, or a model that has no results or only retired ones
-        organisation = rows[0].row.organisation if rows else None
-        params = requests[0].params if requests else None
-        profile = Profile(ModelRow(name, organisation, params))
+        model = ModelRow(name, params=requests[0].params if requests else None)
+        for ranked in rows:
+            model.add_facts(ranked.row)
+        profile = Profile(model)
     strengths, weaknesses = _notable_parts(details)
     relatives = view.standings.relatives(name)
     return ModelPage(

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.families import families
 from leaderboard.data.ranking import Boards, RankedRow, representative_row, without_superseded_claims
+from submissions.records.index_rows import BoardRow
 from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
@@ -55,6 +56,16 @@ class ModelRow:
     def is_reported(self) -> bool:
         """Whether a reported score represents the model on some benchmark."""
         return any(cell.row.kind == "reported" for cell in self.cells.values())
+
+    def add_facts(self, row: BoardRow) -> None:
+        """Take from one of its results what is not known of the model yet."""
+        self.organisation = self.organisation or row.organisation
+        self.params = self.params or row.params
+        self.weights = self.weights or row.weights
+        self.license = self.license or row.license
+        self.base_model = self.base_model or row.base_model
+        if row.gpu_memory_gb:
+            self.gpu_memory_gb = max(self.gpu_memory_gb or 0.0, row.gpu_memory_gb)
 
     def ranked_on(self, kind: ResultKind) -> frozenset[str]:
         """Return the benchmarks on which a row of this kind represents the model and has a rank."""
@@ -145,14 +156,8 @@ def _models_with_cells(boards: Boards) -> dict[str, ModelRow]:
                 rows_by_model.setdefault(ranked.row.model, []).append(ranked)
         for name, own in rows_by_model.items():
             model = models.setdefault(name, ModelRow(name))
-            for row in (ranked.row for ranked in own):
-                model.organisation = model.organisation or row.organisation
-                model.params = model.params or row.params
-                model.weights = model.weights or row.weights
-                model.license = model.license or row.license
-                model.base_model = model.base_model or row.base_model
-                if row.gpu_memory_gb:
-                    model.gpu_memory_gb = max(model.gpu_memory_gb or 0.0, row.gpu_memory_gb)
+            for ranked in own:
+                model.add_facts(ranked.row)
             model.cells[benchmark] = representative_row(own)
     return models
 

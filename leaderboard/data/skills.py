@@ -27,8 +27,8 @@ def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...
     They are chosen by `most_shared` among those with parts that need the skill, so that many models have a score.
     """
     names = _benchmarks_with(skill)
-    kind = _compared_kind(models, names)
-    return most_shared((model.ranked_on(kind).intersection(names) for model in models), names, at_least=1)
+    kind = skill_kind(models, skill)
+    return most_shared((model.ranked_on(kind).intersection(names) for model in models), names, at_least=1)  # benchmarks
 
 
 def skill_scores(
@@ -37,7 +37,7 @@ def skill_scores(
     """Return the share of other model families, in percent, that each model is ahead of in a skill.
 
     The share is averaged over the parts of `skill_benchmarks` that need the skill. Models that have no score on one of these
-    parts have no score here. Measured models are compared, or reported ones if fewer than two were measured.
+    parts have no score here. Results of one kind are compared, see `skill_kind`.
     """
     shares: dict[str, list[float]] = {}
     for scores in _scores_by_part(models, tables, skill):
@@ -54,7 +54,7 @@ def known_skills(models: Sequence[ModelRow], tables: Mapping[str, Table]) -> lis
 
 def _scores_by_part(models: Sequence[ModelRow], tables: Mapping[str, Table], skill: Skill) -> list[dict[str, float]]:
     """Return the scores by model on each part that needs a skill, of the models that have a score on all of these parts."""
-    kind = _compared_kind(models, _benchmarks_with(skill))
+    kind = skill_kind(models, skill)
     by_part: list[dict[str, float]] = []
     for name in skill_benchmarks(models, skill):
         ranked_models = [model for model in models if model.rank_by(name, kind)]
@@ -70,8 +70,13 @@ def _benchmarks_with(skill: Skill) -> list[str]:
     return [name for name, benchmark in BENCHMARKS.items() if benchmark.card.skills.get(skill)]
 
 
-def _compared_kind(models: Sequence[ModelRow], names: Sequence[str]) -> ResultKind:
-    """Return the kind of results to compare: measured ones, unless none of some benchmarks has those of two models."""
+def skill_kind(models: Sequence[ModelRow], skill: Skill) -> ResultKind:
+    """Return the kind of results that are compared in a skill.
+
+    They are measured ones if at least two models were measured on the same benchmark with parts that need the skill,
+    otherwise reported ones.
+    """
+    names = _benchmarks_with(skill)
     measured = Counter(name for model in models for name in model.ranked_on("verified").intersection(names))
     return "verified" if max(measured.values(), default=0) > 1 else "reported"
 
@@ -79,7 +84,8 @@ def _compared_kind(models: Sequence[ModelRow], names: Sequence[str]) -> ResultKi
 def _part_scores(models: Sequence[ModelRow], table: Table, part: tuple[str, str] | None) -> dict[str, float]:
     """Return the scores of models on a part of a table's benchmark, by model.
 
-    A part is an axis and a bucket, or None for the whole benchmark, as in `Card.skills`. All models must have a rank on the benchmark. Models without a score on the part are left out.
+    A part is an axis and a bucket, or None for the whole benchmark, as in `Card.skills`. All models must have a rank on the
+    benchmark. Models without a score on the part are left out.
     """
     rows = {model.model: model.cells[table.benchmark].row for model in models}
     if part is None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaderboard.data.families import base_models
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import size_of
 from leaderboard.data.ranking import Boards, RankedRow
@@ -49,9 +50,11 @@ class Standings:
         self._counts: dict[tuple[str, str], int] = {}  # ranked rows by benchmark and kind
         # The rows of the best two models by benchmark, kind and size: the second is needed for the page of the first.
         self._best: dict[tuple[str, str, str], list[RankedRow]] = {}
-        self._bases: dict[str, str] = {}  # base model by model
+        self._bases = base_models(boards)
         self._derived: dict[str, list[str]] = {}  # models by base model
         self._by_name_without_size: dict[str, list[str]] = {}
+        for model_name, base in self._bases.items():
+            self._derived.setdefault(base, []).append(model_name)
         for benchmark, rows in boards.items():
             for ranked in rows:
                 self._add(benchmark, ranked)
@@ -61,9 +64,6 @@ class Standings:
     def _add(self, benchmark: str, ranked: RankedRow) -> None:
         """Add a row of a benchmark. Rows are added best first."""
         row = ranked.row
-        if row.base_model and row.model not in self._bases:
-            self._bases[row.model] = row.base_model
-            self._derived.setdefault(row.base_model, []).append(row.model)
         if not ranked.rank:
             return
         self._counts[benchmark, row.kind] = self._counts.get((benchmark, row.kind), 0) + 1

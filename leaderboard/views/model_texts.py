@@ -164,6 +164,10 @@ MODEL_TEXTS: dict[str, Text] = {
         "{a} · {b}: {a} 쪽이 {d}점 높고, 차이는 통계적으로 유의합니다 (95% 신뢰구간 {low} ~ {high}).",
         "{a} is {d} points ahead of {b}, a statistically significant difference (95% CI {low} to {high}).",
     ),
+    "verdict_behind": Text(
+        "{a} · {b}: {b} 쪽이 높고, 차이는 통계적으로 유의합니다 (차이 {d}점, 95% 신뢰구간 {low} ~ {high}).",
+        "{b} is ahead of {a}, a statistically significant difference ({d} points, 95% CI {low} to {high}).",
+    ),
     "verdict_same": Text(
         "{a} · {b}: 통계적으로 유의한 차이가 없습니다 (차이 {d}점, 95% 신뢰구간 {low} ~ {high}).",
         "{a} and {b}: no statistically significant difference ({d} points, 95% CI {low} to {high}).",

@@ -1,14 +1,17 @@
 """Test the intervals of differences and the verdicts of model comparisons."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.comparison import compare
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.ranking import ranked
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
+from submissions.records.index_rows import board_row
 from submissions.store.base import Store
 
 
@@ -75,6 +78,17 @@ def test_compare_widens_intervals_for_more_models(board: LiveBoard) -> None:
     first = two.differences[0].interval
     second = three.differences[0].interval
     assert first and second and second.low < first.low < first.high < second.high
+
+
+def test_measured_leader_may_be_behind_a_reported_score(store: Store, make_request: Make) -> None:
+    measured, reported = (
+        evaluated(make_request(model_id=f"o/{name}", benchmark="ko-vqa"), em) for name, em in (("m", 40.0), ("r", 80.0))
+    )
+    rows = [board_row(measured, "m", "m"), replace(board_row(reported, "r", "r"), kind="reported")]
+    (vqa,) = compare({"ko-vqa": ranked(rows)}, ["o/m", "o/r"])
+    (difference,) = vqa.differences
+    assert difference.leader.row.model == "o/m" and difference.verdict == "behind"
+    assert difference.interval and difference.interval.high < 0
 
 
 def test_compare_is_unknown_without_item_count(board: LiveBoard) -> None:

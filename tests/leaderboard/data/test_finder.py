@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from leaderboard.data.finder import PRESETS, Finder, find_models
+from leaderboard.data.finder import PRESETS, Finder, find_models, places
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
+from leaderboard.data.skills import SKILLS, skill_kind
 from leaderboard.facts.licences import commercial_use, licence_of
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
@@ -107,6 +108,16 @@ def test_skill_is_averaged_over_the_parts_that_need_it(board: LiveBoard, store: 
         store.commit({result.path: result.to_bytes()}, store.head(), "a result")
     found = board.refresh().skill_scores("tables")
     assert found == {"a/one": 50.0, "b/two": 75.0, "c/three": 25.0}
+
+
+def test_reported_ranks_in_a_skill_are_in_brackets(board: LiveBoard) -> None:
+    view = board.view()
+    for skill in SKILLS:
+        finder = Finder.from_params({"sort": skill})
+        shown = set(places(view, finder, view.models).values()) - {"–"}
+        has_brackets = skill_kind(view.models, skill) == "reported"
+        assert all(text.startswith("(") is has_brackets for text in shown)
+    assert any(skill_kind(view.models, skill) == "reported" and view.skill_ranks[skill] for skill in SKILLS)
 
 
 def test_unknown_finder_values_are_ignored() -> None:

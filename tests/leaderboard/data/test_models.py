@@ -8,15 +8,17 @@ from typing import get_args
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of
+from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Kind, chart_data, charts_of, has_data
 from leaderboard.data.column_heads import Heads
 from leaderboard.data.export import rows_to_csv
+from leaderboard.data.families import families
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.data.models import model_rows, references, shared_benchmarks
 from leaderboard.data.rank_changes import RankChange
 from leaderboard.data.ranking import Boards, RankedRow, ranked
+from leaderboard.data.standing import Standings
 from leaderboard.pages.overview import overview
 from leaderboard.views.figures import figure
 from leaderboard.views.location import Location
@@ -161,6 +163,26 @@ def test_overall_counts_a_family_once(make_request: Make) -> None:
     after = overall(many)
     assert {model: after[model] for model in before} == before
     assert all(after[f"x/{n}"] == {"image": 50.0} for n in range(9)), "ahead of o/b, behind o/a"
+
+
+def test_first_base_model_counts_for_families_and_relatives(make_request: Make) -> None:
+    boards = {
+        "ko-vqa": ranked([row(make_request, "o/c", 50.0, base="o/a")]),
+        "ko-vdc": ranked([row(make_request, "o/c", 50.0, "ko-vdc", base="o/b")]),
+    }
+    models = model_rows(boards)
+    assert families(boards) == {"o/c": "o/a"}
+    assert list(Standings(boards, models).relatives("o/c").ancestors) == ["o/a"] == [models[0].base_model]
+
+
+def test_chart_has_data_only_of_rows_that_it_shows(make_request: Make) -> None:
+    tested = replace(row(make_request, "o/a", 50.0), paired=(("key of a result that is not on the board", 1, 0.05),))
+    assert not has_data("wins", ranked([tested]))
+    outdated = replace(row(make_request, "o/b", 50.0), benchmark_version="0")
+    claim = replace(row(make_request, "o/b", 60.0), key="c" * 32, kind="reported", params=10**9)
+    rows = ranked([outdated, claim])
+    for kind in ("size", "time"):
+        assert has_data(kind, rows) == bool(chart_data(kind, rows))
 
 
 def test_model_rows_list_each_model_once_with_best_result(board: LiveBoard) -> None:
