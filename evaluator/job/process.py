@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
-from evaluator.core.files import has_full_disk
+from evaluator.core.files import has_full_disk, is_disk_full
 from evaluator.core.signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_stopped
 from evaluator.job.command import inference_command
 from evaluator.job.events import MAX_EVENT_BYTES, Observer, OnProgress, printable_part
@@ -77,6 +77,8 @@ def run_inference(
             kill_group(child)
             if isinstance(error, EvaluationError) and stop and stop.is_set():
                 raise EvaluationStopped from None  # the watchdog killed it in the middle of a line
+            if is_disk_full(error):  # what the process reported could not be written
+                raise _full_disk(job) from error
             raise
         # The group can be asked only as long as it exists.
         memory_error = _memory_error(group, observer) if child.returncode else None
@@ -88,7 +90,7 @@ def run_inference(
         raise memory_error
     # Whatever the process reported: without space for its answers, it cannot do its work.
     if child.returncode and has_full_disk(job.folder):
-        raise EvaluationError(FailureCode.DISK_FULL, f"no space is left on the disk of {job.folder}")
+        raise _full_disk(job)
     if child.returncode:
         raise _exit_error(child.returncode, observer, job)
     return time.monotonic() - observer.loaded_at
@@ -102,6 +104,10 @@ def _memory_error(group: ControlGroup, observer: Observer) -> EvaluationError | 
     if observer.is_loaded and group.has_reached_its_limit():
         return EvaluationError(FailureCode.MODEL_ERROR, "the inference process took more memory than its limit")
     return EvaluationError(FailureCode.OUT_OF_MEMORY, "the memory of this machine or container ran out")
+
+
+def _full_disk(job: Job) -> EvaluationError:
+    return EvaluationError(FailureCode.DISK_FULL, f"no space is left on the disk of {job.folder}")
 
 
 def _exit_error(returncode: int, observer: Observer, job: Job) -> EvaluationError:

@@ -100,9 +100,10 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     changed = [
         file for name, file in files.items() if last_digests.get(name) != digests[name] or not (out / name).exists()
     ]
-    # If this build is interrupted, the next one has to write and remove the same files. Their digests are emptied so that
-    # they are written again, and their names are kept because files to remove are found by their names in the manifest.
-    if_interrupted = {name: digest if digests.get(name) == digest else "" for name, digest in last_digests.items()}
+    # If this build is interrupted, the next one has to write the same files again, or remove them if there are none by
+    # then. It finds them by their names in the manifest, with empty digests.
+    unchanged = {name: digest for name, digest in last_digests.items() if digests.get(name) == digest}
+    if_interrupted = {**dict.fromkeys([*last_digests, *files], ""), **unchanged}
     replace_file(manifest, json.dumps(if_interrupted).encode())
     for done in _write_all(board, changed, out):
         if progress:
@@ -320,8 +321,12 @@ def _files_of_facts() -> Iterator[File]:
 
 def _rows_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
     """Return a text that changes with what the table of a benchmark shows."""
-    shown = [(r.row.blob, r.row.attempt, r.row.asked_before, r.rank, r.best, r.worst) for r in rows]
-    return _digest([shown, view.errata_of(name)])
+    shown: list[object] = []
+    for r in rows:
+        row = r.row
+        computed = row.attempt, row.asked_before, row.errata, row.retired, row.reproduction, row.unseen_change
+        shown.append((row.blob, *computed, view.families.get(row.model), r.rank, r.best, r.worst, r.tie))
+    return _digest([shown, view.errata_of(name), len(view.unreadable)])
 
 
 def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:

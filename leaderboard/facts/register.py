@@ -140,7 +140,7 @@ def check(row: Mapping[str, str]) -> Number:
 
     Raises ValueError with the reason if it cannot be accepted.
     """
-    if list(row) != COLUMNS:
+    if list(row) != COLUMNS or None in row.values():  # None: a row of a CSV file with too few cells
         raise ValueError(f"the columns must be {', '.join(COLUMNS)}")
     cells = {name: cell.strip() for name, cell in row.items()}
     for name, cell in cells.items():

@@ -226,7 +226,7 @@ _SETS = (
         Text("페이지 이미지 검색", "Retrieval of page images"),
         frozenset({"v1 average", "v2 average"}),
     ),
-    PublishedSet("KOLongDoc", Text("긴 문서 질의응답", "Questions on long documents")),
+    PublishedSet("KOLongDoc", Text("긴 문서 질의응답", "Questions on long documents"), frozenset({"average"})),
     PublishedSet("KoBizDoc", Text("제작사의 비공개 세트", "A private set of a maker")),
     PublishedSet("OutdoorKorean", Text("제작사의 비공개 세트", "A private set of a maker")),
     PublishedSet("K-Handwriting", Text("제작사의 비공개 세트", "A private set of a maker")),

@@ -2,9 +2,10 @@
 
 A segment is a file of JSON lines with one row per record: a `BoardRow` for a result, a `QueueRow` for a request. A row
 contains the blob id of its record. A record whose blob id is in no row is read directly, so readers are correct even if a
-segment is stale, broken or missing. Each commit rewrites and uploads one or two whole segments, so they are kept small: the
-queue is split by the first two digits of the key, the board by benchmark and day. `compacted` merges the segments of past
-months of the board.
+segment is stale, broken or missing. Only old closed requests, which the queue's segments leave out on purpose, are skipped.
+
+Each commit rewrites and uploads one or two whole segments, so they are kept small: the queue is split by the first two
+digits of the key, the board by benchmark and day. `compacted` merges the segments of past months of the board.
 
 Readers (the board, the queue) use `board_reader` and `queue_reader`. Writers add the changes of `with_result` and
 `with_requests` to their commits. The weekly upkeep calls `compacted`, and `reindex` repairs the index with `rebuild_index`.
@@ -29,12 +30,15 @@ from submissions.store.base import Changes, Snapshot, Store, blob_id, transact, 
 log = logging.getLogger(__name__)
 
 BOARD, QUEUE = "index/board/", "index/queue/"
-# A segment of the queue keeps the newest closed requests, and all closed requests young enough to count for a quota: twice its
-# longest window, because a reasoning mode counts with the model's first one, which may be a window older. Closed are those
-# that are finished, failed or quarantined.
+CLOSED = (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
+# Of the closed requests, a segment of the queue keeps the newest CLOSED_PER_SEGMENT, and those young enough to matter for a
+# quota. That is twice its longest window of 31 days, because a reasoning mode counts with the model's first one, which may
+# be a window older.
 CLOSED_PER_SEGMENT = 2
 KEEP_CLOSED_FOR = timedelta(days=62)
-FORGET_AFTER_ROWS = 1000  # growth of a reader's rows after which it reads all again, to drop rows that left the index
+# To drop rows that left the index, a reader reads everything again once it has more than twice the rows that it had after
+# the last time, and this many besides.
+FORGET_AFTER_ROWS = 1000
 SEGMENTS_PER_COMMIT = 500
 READ_DIRECTLY_UP_TO = 32  # new records; if there are more, the index is read first
 
@@ -153,12 +157,11 @@ class RowReader(Generic[Row]):
 
     def _updated(self, last: "_ReaderState[Row]", snapshot: Snapshot) -> "_ReaderState[Row]":
         """Return the state at this snapshot, reusing entries of the last one."""
-        follows = bool(last.head) and snapshot.since == last.head
         if len(last.entries) > 2 * last.initial_rows + FORGET_AFTER_ROWS:  # many of them have left the index by now
             self._segments_read = set()
             last = _ReaderState()
-            follows = False
         # If the store knows what has changed since the last snapshot, only that is compared, and otherwise every path.
+        follows = bool(last.head) and snapshot.since == last.head
         entries: dict[str, _Entry[Row]] = dict(last.entries) if follows else {}
         omitted = last.omitted if follows else {}  # not copied, because it may be large; only equal items are set below
         paths = snapshot.changed if follows else snapshot.files
@@ -229,8 +232,8 @@ class RowReader(Generic[Row]):
             except ValueError as error:
                 log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
                 continue
-            # A segment always keeps some closed requests. If it is empty, all were cancelled or it is damaged. It does not
-            # count as readable then, so that records without a row are read and not taken for omitted ones.
+            # A segment always keeps its newest closed requests, so if it is empty, all were cancelled or it is damaged. It
+            # does not count as readable then, so that records without a row are read and not taken for omitted ones.
             if rows_of_segment:
                 rows += rows_of_segment
                 self._segments_read.add(segments[path])
@@ -263,7 +266,7 @@ def _omitting_segment(path: str) -> str | None:
     """
     folders_and_name = path.split("/")
     status = folders_and_name[1]
-    if status not in (Status.FINISHED, Status.FAILED, Status.QUARANTINED):
+    if status not in CLOSED:
         return None
     name = folders_and_name[3] if len(folders_and_name) > 3 else ""
     return queue_segment(name)
@@ -329,7 +332,7 @@ def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
     """Return the rows that a segment keeps: open requests, and recent closed ones."""
     ordered = sorted(rows, key=lambda row: (row.submitted_at, row.key))
-    closed = [row for row in ordered if row.status not in (Status.PENDING, Status.RUNNING)]
+    closed = [row for row in ordered if row.status in CLOSED]
     may_be_dropped = closed[:-CLOSED_PER_SEGMENT]
     if not may_be_dropped:
         return ordered
@@ -344,7 +347,7 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
     for path in snapshot.files:
         if path.startswith(BOARD) and (month := _month(path)):
             months.setdefault(month, []).append(path)
-    newest: dict[str, str] = {}  # the month of each benchmark that may still get rows
+    newest: dict[str, str] = {}  # the newest month of each benchmark, which is not merged because it still gets rows
     for month in sorted(months):
         benchmark = month.rpartition("/")[0]
         newest[benchmark] = month
@@ -377,8 +380,8 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
     # Without the index, the readers read every record.
     records = {path: blob for path, blob in snapshot.files.items() if not path.startswith("index/")}
     without_index = Snapshot(snapshot.head, records)
-    results, broken_results = board_reader(store).read(without_index)
-    requests, broken_requests = queue_reader(store).read(without_index)
+    results, unreadable_results = board_reader(store).read(without_index)
+    requests, unreadable_requests = queue_reader(store).read(without_index)
     on_board: dict[str, list[BoardRow]] = {}
     in_queue: dict[str, list[QueueRow]] = {}
     for result in results:
@@ -394,11 +397,11 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
     changes: dict[str, bytes | None] = {}
     for path in snapshot.files:
         if path.startswith(QUEUE) and path.endswith(".jsonl"):
-            segments.setdefault(path, b"")  # it stays, but empty, after its last request was deleted
+            segments.setdefault(path, b"")  # as `with_requests` leaves it after its last request was deleted
         elif path.startswith("index/") and path not in segments:
             changes[path] = None
     changes |= {path: content for path, content in segments.items() if not unchanged(snapshot, path, content)}
-    return changes, broken_results + broken_requests
+    return changes, unreadable_results + unreadable_requests
 
 
 def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
@@ -408,7 +411,7 @@ def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
     writer changes meanwhile is left alone.
     """
     snapshot = store.snapshot()
-    changes, broken = reindexed(store, snapshot)
+    changes, unreadable = reindexed(store, snapshot)
     paths = sorted(changes)
     for start in range(0, len(paths), SEGMENTS_PER_COMMIT):
         group = paths[start : start + SEGMENTS_PER_COMMIT]
@@ -418,4 +421,4 @@ def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
             return {path: changes[path] for path in untouched}, "Rebuild the index", None
 
         transact(store, rewrite_group)
-    return len(changes), broken
+    return len(changes), unreadable

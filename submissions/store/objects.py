@@ -1,8 +1,8 @@
 """Read, write and pack git objects while other processes do the same.
 
-Each commit writes loose objects. The weekly upkeep (`GitStore.tidy`) removes those that nothing refers to and packs the rest.
-If there are then more than REPACK_ABOVE packs, it has rewritten them into one before; erasing something does that always. A
-mirror gets a pack with each fetch. Both merge the small ones if there are more than MAX_PACKS.
+Each commit writes loose objects. The weekly upkeep (`GitStore.tidy`) removes those that nothing refers to. It then rewrites
+the packs into one if there are more than REPACK_ABOVE, or in any case if something must be erased, and packs the other loose
+objects. A mirror gets a pack with each fetch. Both merge the small packs if there are more than MAX_PACKS.
 """
 
 import struct
@@ -21,7 +21,7 @@ from dulwich.pack import Pack
 
 OBJECTS_PER_PACK = 10_000  # they are in memory at the same time
 REPACK_ABOVE = 8  # packs; the weekly upkeep rewrites more than these into one
-MAX_PACKS = 32  # the small ones of more are merged, because reading opens every pack
+MAX_PACKS = 32  # if there are more, the small ones are merged, because reading opens every pack
 MAX_LOOKUPS = 100  # of an object, while packs change
 GROWTH = 2  # a pack is not merged if it is more than this many times as large as all smaller packs together
 T = TypeVar("T")
@@ -137,8 +137,9 @@ def repack(store: DiskObjectStore, reachable: Collection[ObjectID], above: int =
     before = _complete_packs(store)
     if len(before) <= above:
         return
-    loose = _loose_objects(store)
+    loose = _loose_objects(store)  # these are packed by `pack_loose_objects`
     store.fsync_object_files = True
+    # An object that a damaged store lacks is left out, so that the upkeep does not fail.
     _replace_packs(store, before, [store[sha] for sha in reachable if sha not in loose and sha in store])
 
 
@@ -169,7 +170,7 @@ def _replace_packs(store: DiskObjectStore, packs: Iterable[Path], objects: Itera
     new = store.add_objects([(obj, None) for obj in objects])  # None if there are no objects
     name = f"pack-{new.name().decode()}" if new else None
     for path in packs:
-        if path.stem != name:  # git names a pack by a hash of its objects' ids: one with the same objects was replaced
+        if path.stem != name:  # the name is a hash of the objects' ids: dulwich keeps an old pack with the same objects
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()
     store.close()  # otherwise it would keep reading the deleted packs
@@ -192,4 +193,5 @@ def merge_packs(store: DiskObjectStore) -> None:
     for path in small:
         with closing(Pack(str(path.with_suffix("")), object_format=store.object_format)) as pack:
             objects |= {obj.id: obj for obj in pack.iterobjects()}
+    # `tidy` has already turned on fsync. A mirror needs none, because it is fetched again if it is damaged.
     _replace_packs(store, small, objects.values())

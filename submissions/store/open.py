@@ -37,7 +37,10 @@ def open_private_store(settings: Settings) -> PrivateStore:
 
 
 def has_private_queue(settings: Settings) -> bool:
-    """Return whether something was ever submitted for a private evaluation, as far as that is known without opening it."""
+    """Return whether there may be private evaluations, without opening their store.
+
+    A local store is created for the first one. A remote store exists before, so if one is set, the answer is True.
+    """
     url = settings.private_queue_address
     if url is None:
         return False
@@ -78,6 +81,7 @@ def store_variables(settings: Settings) -> dict[str, str]:
 def private_store_health(settings: Settings) -> Health:
     """Return what this process knows about the private store, without opening it."""
     url = settings.private_store
+    # The same arguments as in `PrivateStore`, whose address `open_files` writes in this way: the health is cached by them.
     return health_of(url if is_remote(url) else str(local_path(url)), HubApi(no_token).endpoint)
 
 
@@ -119,7 +123,10 @@ def local_path(url: str) -> Path:
 
 
 def check_lasts(variable: str, url: str) -> None:
-    """Raise SettingsError if a store is on the disk of a Space, which each restart empties. `variable` names it."""
+    """Raise SettingsError if a store is on the device of `/`, which each restart of a Space empties, unlike a volume.
+
+    The caller checks that this is a Space. `variable` is the setting to name in the message.
+    """
     if is_remote(url):
         return
     if nearest_existing(local_path(url).resolve()).stat().st_dev == Path("/").stat().st_dev:

@@ -154,6 +154,7 @@ class PrivateStore:
 
         def attempt() -> None:
             files = self._uncached()
+            # A bucket refuses to delete a file that it does not have, with an error that is not a FileNotFoundError.
             if files.exists(self._absolute(path)):
                 files.rm(self._absolute(path))
 

@@ -1,4 +1,4 @@
-"""Define every exception of this package.
+"""Define the exceptions of this package that several rooms use.
 
 Exception
 ├── RefusedError               a model cannot be queued; `code` is the reason
@@ -9,7 +9,7 @@ Exception
 │   └── StoreUnavailableError  the store cannot be reached now; a commit may or may not have succeeded
 ├── QueueError                 an operation on the queue is not possible
 │   └── LostLeaseError         the request is no longer held by this worker
-├── StatementError             a signed statement does not match a record
+├── StatementError             a signed statement is invalid or does not match a record
 ├── TemplateError              a chat template fails or takes too long
 └── MemoryError
     └── TemplateProcessError   the process that renders a chat template could not start or was killed
@@ -69,5 +69,6 @@ class TemplateError(Exception):
 class TemplateProcessError(MemoryError):
     """The process that renders a chat template could not start or was killed, as when memory runs out.
 
-    It is not a TemplateError, because the template is not the cause.
+    It is not a TemplateError, because the template is not the cause. As a MemoryError it ends an evaluation with the failure
+    code `out_of_memory`, after which the request is tried again.
     """

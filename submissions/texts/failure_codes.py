@@ -37,8 +37,8 @@ class FailureCode(StrEnum):
     TEMPLATE_ERROR = "template_error", Kind.MODEL
     NO_IMAGE_INPUT = "no_image_input", Kind.MODEL  # the processor takes no images
     NAN_LOGITS = "nan_logits", Kind.MODEL
-    MODEL_ERROR = "model_error", Kind.MODEL  # the model's process failed after loading, or wrote what it must not
-    LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading took too long for the size of the files, or the first answer
+    MODEL_ERROR = "model_error", Kind.MODEL  # loading or running fails for another reason, or the output cannot be used
+    LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading, given the files' size, or the first answer took too long
     DEADLINE = "deadline", Kind.MODEL  # the time limit of the whole evaluation has passed
     OUT_OF_MEMORY = "out_of_memory", Kind.TRANSIENT  # of the device, or of the host while loading
     PROCESS_KILLED = "process_killed", Kind.TRANSIENT  # the inference process, by a signal
@@ -48,7 +48,7 @@ class FailureCode(StrEnum):
     CODE_NOT_APPROVED = "code_not_approved", Kind.PERMANENT
     API_REFUSED = "api_refused", Kind.PERMANENT  # an API rejects the key, the address or the model's name
     BUDGET_SPENT = "budget_spent", Kind.PERMANENT  # the limit on requests, tokens or cost of a model behind an API
-    SERVER_FAILED = "server_failed", Kind.PERMANENT  # the operator's server command does not start a server
+    SERVER_FAILED = "server_failed", Kind.PERMANENT  # the operator's model or embedding server does not start or work
     WITHHELD = "withheld", Kind.PERMANENT  # the public record would have contained a piece of the test set
     NO_HARDWARE = "no_hardware", Kind.PERMANENT  # no hardware that the operator allows for jobs holds the model
     DISK_FULL = "disk_full", Kind.HOST

@@ -1,6 +1,7 @@
 """Explain to submitters why a submission is refused, and what to do.
 
-A check raises `RefusedError` with a code. The form, the command line and Gradio's API show the text of the code.
+A check raises `RefusedError` with a code. The form, the command line and Gradio's API show the text of the code. Three codes
+are of no check: the command `approve-code` raises NO_CODE, and the board shows SIGN_IN and TOO_OFTEN to visitors.
 """
 
 from enum import StrEnum

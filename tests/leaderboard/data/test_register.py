@@ -1,6 +1,7 @@
 """Test the register of published numbers: the import of its rows, and what it says about reporters who disagree."""
 
 import csv
+import io
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from leaderboard.data.export import REGISTER_FORMATS
 from leaderboard.facts.register import (
+    COLUMNS,
     REGISTER,
     check,
     contradictions,
@@ -315,6 +317,18 @@ def test_downloads_have_every_number() -> None:
     assert len(rows) == len(every)
     for number in random.Random(0).sample(every, 10):
         assert any(row["source"] == number.source and float(row["value"]) == number.value for row in rows)
+
+
+def test_sets_with_numbers_that_can_be_cited_have_models() -> None:
+    """A set whose numbers are all on parts of it would have an empty page."""
+    cited = {number.benchmark for number in numbers() if number.flag == "ok"}
+    assert [title for title in sorted(cited) if not entries(title)] == []
+
+
+def test_row_with_too_few_cells_is_refused() -> None:
+    row = next(csv.DictReader(io.StringIO(f"{','.join(COLUMNS)}\nKRETA,all,accuracy (%),X")))
+    with pytest.raises(ValueError, match="columns must be"):
+        check(row)
 
 
 def test_check_names_wrong_columns() -> None:

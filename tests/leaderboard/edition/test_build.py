@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,7 +15,7 @@ from huggingface_hub import HfApi
 
 from app import main
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.edition.build import MANIFEST, Built, Edition, build, read_manifest
+from leaderboard.edition.build import MANIFEST, Built, Edition, _rows_version, build, read_manifest
 from leaderboard.edition.file_location import FileLocation, page_file
 from scripts.support.evaluated import evaluated
 from scripts.support.hub.repos import TOKEN, Hub
@@ -137,6 +138,27 @@ def test_interrupted_build_is_finished_by_the_next(
     built = build(board, tmp_path, Edition())
     assert built.written and all((tmp_path / name).is_file() for name in built.written)
     assert not list(tmp_path.rglob("*.new")) and build(board, tmp_path, Edition()).written == []
+
+
+def test_files_that_only_an_interrupted_build_has_are_removed(board: LiveBoard, tmp_path: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(board, tmp_path, Edition(ADDRESS), stop)
+    assert (tmp_path / "sitemap.xml").exists()
+    assert "sitemap.xml" in build(board, tmp_path, Edition()).removed and not (tmp_path / "sitemap.xml").exists()
+
+
+def test_table_is_written_again_if_a_reason_or_a_family_changes(board: LiveBoard) -> None:
+    view = board.view()
+    rows = view.boards["ko-vqa"]
+    before = _rows_version(view, "ko-vqa", rows)
+    retired = [replace(rows[0], row=replace(rows[0].row, retired="wrong items")), *rows[1:]]
+    assert _rows_version(view, "ko-vqa", retired) != before
+    view.families[rows[0].row.model] = "x/base"
+    assert _rows_version(view, "ko-vqa", rows) != before
 
 
 def test_files_of_vanished_pages_are_removed(board: LiveBoard, tmp_path: Path) -> None:
