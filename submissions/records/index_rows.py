@@ -244,7 +244,7 @@ class QueueRow:
     submitted_by: str
     owner_mark: str | None = None
     submitted_at: Time
-    status: str
+    status: Status
     attempt: int
     started_at: Time | None = None
     finished_at: Time | None = None
@@ -253,7 +253,7 @@ class QueueRow:
 
     @property
     def path(self) -> str:
-        return EvalRequest.path_of(self.key, Status(self.status))
+        return EvalRequest.path_of(self.key, self.status)
 
 
 def queue_row(request: EvalRequest, blob: str) -> QueueRow:

@@ -162,6 +162,8 @@ class RowReader(Generic[Row]):
             last = _ReaderState()
         # If the store knows what has changed since the last snapshot, only that is compared, and otherwise every path.
         follows = bool(last.head) and snapshot.since == last.head
+        if not follows:  # rows that a later snapshot has replaced are not at hand any more
+            self._segments_read = set()
         entries: dict[str, _Entry[Row]] = dict(last.entries) if follows else {}
         omitted = last.omitted if follows else {}  # not copied, because it may be large; only equal items are set below
         paths = snapshot.changed if follows else snapshot.files
@@ -361,8 +363,10 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
         except ValueError as error:
             log.warning("not merging the index segments of %s, one is unreadable: %s", month, error)
             continue
+        # A result that was rewritten after its month was merged has two rows, of which the current one must be kept.
+        stale_first = sorted(rows, key=lambda row: row.blob == snapshot.files.get(row.path))
         changes |= dict.fromkeys(paths)  # None: they are deleted
-        changes[f"{month}.jsonl"] = to_lines({row.path: row for row in rows}.values(), BoardRow)
+        changes[f"{month}.jsonl"] = to_lines({row.path: row for row in stale_first}.values(), BoardRow)
     return changes
 
 

@@ -8,7 +8,7 @@ from dulwich.objects import Blob, ObjectID
 
 from submissions.store.git import GitStore
 from submissions.store.git_repository import MAIN_REF
-from submissions.store.objects import merge_packs, remove_leftovers
+from submissions.store.objects import ObjectWriter, merge_packs, remove_leftovers
 
 
 class Mirror(GitStore):
@@ -37,7 +37,8 @@ class Mirror(GitStore):
     def add_blob(self, content: bytes) -> None:
         """Add a file that was downloaded on its own."""
         with self.repository.locked(), self.repository.open() as repo:
-            repo.object_store.add_object(Blob.from_string(content))
+            writer = ObjectWriter(repo.object_store, survives_power_failure=False)  # a damaged mirror is fetched again
+            writer.add_object(Blob.from_string(content))
 
     def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
         """Fetch a commit and its folders from a git server, and with `blobs` also its files.

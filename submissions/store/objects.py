@@ -78,10 +78,10 @@ class ObjectReader(DiskObjectStore):
 class ObjectWriter:
     """The part of an object store that a commit needs. The caller must hold the store's lock."""
 
-    def __init__(self, store: DiskObjectStore) -> None:
+    def __init__(self, store: DiskObjectStore, *, survives_power_failure: bool = True) -> None:
         self._store = store
         # Without fsync, a power failure can leave empty files.
-        store.fsync_object_files = True
+        store.fsync_object_files = survives_power_failure
 
     def __getitem__(self, sha: ObjectID) -> ShaFile:
         return self._store[sha]

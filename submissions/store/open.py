@@ -9,7 +9,7 @@ from huggingface_hub.errors import HfHubHTTPError
 from submissions.config.addresses import BUCKETS, DATASETS, bucket_of, is_remote
 from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
-from submissions.records.hub_names import is_hub_id
+from submissions.records.hub_names import hub_id_at, is_hub_id
 from submissions.store.base import Store
 from submissions.store.git import GitStore
 from submissions.store.hub_api import HubApi, no_token
@@ -58,8 +58,7 @@ def open_private_queue_store(settings: Settings) -> Store:
             f"set HANNUN_PRIVATE_QUEUE to a folder, or to a private dataset ({DATASETS}OWNER/NAME), for private evaluations"
         )
     store = open_store(url, settings)
-    if url.startswith(DATASETS):
-        repo = url.removeprefix(DATASETS).partition("@")[0]
+    if repo := hub_id_at(url, DATASETS):
         try:
             is_private = HubApi(lambda: settings.hub_token_value).dataset_info(repo).private
         except (HfHubHTTPError, HTTPError) as error:

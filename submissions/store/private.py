@@ -127,8 +127,8 @@ class PrivateStore:
                 self._run(
                     lambda: self._uncached().pipe_file(self._absolute(path), content), "written", _write_s(content)
                 )
-        except (FileExistsError, FileNotFoundError) as error:  # a file in the place of a folder, or a deleted bucket
-            raise StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}") from error
+        except (FileExistsError, FileNotFoundError) as error:
+            raise self._cannot_write(path, error) from error
 
     def create(self, path: str, content: bytes) -> bool:
         """Write a file unless it exists. Return whether it was written.
@@ -145,9 +145,17 @@ class PrivateStore:
                     "written",
                     _write_s(content),
                 )
-        except FileExistsError:
+        except FileNotFoundError as error:
+            raise self._cannot_write(path, error) from error
+        except FileExistsError as error:
+            if self._local and not Path(self._absolute(path)).exists():
+                raise self._cannot_write(path, error) from error
             return False
         return True
+
+    def _cannot_write(self, path: str, error: OSError) -> StoreError:
+        """Return the error if a file is in the place of a folder, or the bucket was deleted."""
+        return StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}")
 
     def delete(self, path: str) -> None:
         """Delete a file. Do nothing if it does not exist."""

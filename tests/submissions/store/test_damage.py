@@ -22,6 +22,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import Failure, Stage
 from submissions.store.git import GitStore
 from submissions.store.index import QUEUE, READ_DIRECTLY_UP_TO, board_reader, queue_reader, reindexed, with_result
+from submissions.store.mirror import Mirror
 from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
@@ -325,3 +326,14 @@ def test_queue_reader_recovers_from_failed_read(git: GitStore, monkeypatch: pyte
         with pytest.raises(StoreUnavailableError):
             reader.read(snapshot)
     assert len(reader.read(snapshot)[0]) == READ_DIRECTLY_UP_TO + 8
+
+
+def test_mirror_takes_a_file_whose_lock_a_killed_process_left(tmp_path: Path) -> None:
+    mirror = Mirror(tmp_path / "mirror.git")
+    blob = Blob.from_string(b"content")
+    with mirror.repository.open() as repo:
+        path = loose_path(repo.object_store, blob.id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Path(f"{path}.lock").touch()
+    mirror.add_blob(b"content")
+    assert mirror.content(blob.id.decode()) == b"content"

@@ -6,12 +6,25 @@ from typing import Any
 
 import pytest
 
-from scripts.support.records import NOW, Make, claimed, published, result_of
+from scripts.support.records import NOW, Make, claimed, published, request_numbered, result_of
 from submissions.queue.queue import Queue
+from submissions.records.index_rows import BoardRow
+from submissions.records.request import Failure, Stage
 from submissions.records.result import EvalResult
 from submissions.store import index
-from submissions.store.base import Store
-from submissions.store.index import BOARD, QUEUE, board_reader, queue_reader, rebuild_index, reindexed
+from submissions.store.base import Snapshot, Store, transact
+from submissions.store.index import (
+    BOARD,
+    QUEUE,
+    board_reader,
+    compacted,
+    from_lines,
+    queue_reader,
+    rebuild_index,
+    reindexed,
+    with_result,
+)
+from submissions.texts.failure_codes import FailureCode
 
 
 @pytest.fixture
@@ -187,3 +200,45 @@ def test_reindexed_restores_same_rows(filled: Store) -> None:
     filled.commit(changes, filled.head(), "reindex")
     assert sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key) == before
     assert Queue(filled).rows() == queue_before
+
+
+def test_reader_that_goes_back_to_an_earlier_head_has_all_rows(store: Store) -> None:
+    """As after a backup was restored."""
+    queue = Queue(store)
+    for number in range(4):
+        queue.submit(request_numbered(number))
+        queue.fail(claimed(queue), Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+    reader = queue_reader(store)
+    quarantined = store.snapshot()
+    assert len(reader.read(quarantined)[0]) == 4
+    queue.requeue_all()
+    assert {row.status for row in reader.read(store.snapshot())[0]} == {"pending"}
+    assert [row.status for row in reader.read(quarantined)[0]] == ["quarantined"] * 4
+
+
+def test_queue_segment_with_unknown_status_is_read_from_records(store: Store) -> None:
+    queue = Queue(store)
+    for number in range(4):
+        queue.submit(request_numbered(number))
+    (segment, *_) = segments(store, QUEUE)
+    content = store.read(segment, store.head()).replace(b'"pending"', b'"of a newer version"')
+    store.commit({segment: content}, store.head(), "a newer version")
+    rows, unreadable = queue_reader(store).read(store.snapshot())
+    assert [row.status for row in rows] == ["pending"] * 4 and not unreadable
+
+
+def test_merged_month_keeps_the_current_row_of_a_rewritten_result(store: Store) -> None:
+    """Errata rewrite results of past months. The order in which a store lists paths must not matter."""
+    for number, days in enumerate((0, 40, 41, 42)):
+        published(store, request_numbered(number), date=(NOW - timedelta(days=days)).timestamp())
+    transact(store, lambda snapshot: (compacted(store, snapshot), "Merge", None))
+    rows, _ = board_reader(store).read(store.snapshot())
+    oldest = min(rows, key=lambda row: row.date or 0.0)
+    result = EvalResult.from_json(store.read(oldest.path, store.head()))
+    rewritten = result.evolve(results={result.benchmark: {"em": 99.0, "f1": 99.0}})
+    transact(store, lambda snapshot: (with_result(store, snapshot, rewritten), "An erratum", None))
+    snapshot = store.snapshot()
+    for files in (dict(sorted(snapshot.files.items())), dict(sorted(snapshot.files.items(), reverse=True))):
+        (merged,) = (content for content in compacted(store, Snapshot(snapshot.head, files)).values() if content)
+        by_path = {row.path: row.blob for row in from_lines(merged, BoardRow)}
+        assert by_path == {path: snapshot.files[path] for path in by_path}

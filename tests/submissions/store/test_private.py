@@ -203,6 +203,12 @@ def test_remove_leftovers_deletes_day_old_files(settings: Settings, private: Pri
     assert sorted(path.name for path in folder.iterdir()) == ["new.partial", "x.json"]
 
 
+def test_create_rejects_file_in_place_of_folder(private: PrivateStore) -> None:
+    private.write("a", b"1")
+    with pytest.raises(StoreError, match="a/b cannot be written"):
+        private.create("a/b", b"2")
+
+
 def test_write_rejects_file_in_place_of_folder(settings: Settings, private: PrivateStore) -> None:
     (Path(settings.private_store) / "workers").write_text("no folder")
     with pytest.raises(StoreError, match=r"workers/x\.json cannot be written"):
