@@ -14,8 +14,8 @@ from evaluator.engines.generation_config import TOKEN_IDS
 from submissions.hub_models.reasoning import THINK, Tags, reopens
 
 MAX_SECONDS = 1800.0  # for one batch; answers that are not finished by then are cut off
-# Settings of a generation config that do not change an answer, or that set the number of answers. Decoding "repository"
-# keeps all others.
+# Settings of a generation config that do not change an answer, set the number of answers, or are replaced by the budget
+# (`max_length`). Decoding "repository" keeps all others.
 IGNORED_SETTINGS = {
     "max_length",
     "num_return_sequences",
@@ -36,7 +36,11 @@ OPENING_TAG_TOKENS = 12  # new tokens within which the opening tag must appear i
 
 
 def plain_config(settings: Mapping[str, Any]) -> Any:
-    """Return a generation config that has the repository's token ids and no other of its settings."""
+    """Return a generation config that has the repository's token ids and no other of its settings.
+
+    It replaces the model's own config, because `generate` takes what the config of a call (`greedy_config`) leaves open from
+    there.
+    """
     ids: dict[str, Any] = {name: settings.get(name) for name in TOKEN_IDS if _is_id(settings.get(name))}
     ids["eos_token_id"] = token_ids(settings.get("eos_token_id")) or None  # the only one that may be a list
     return GenerationConfig(**ids)
@@ -79,7 +83,8 @@ def token_ids(value: Any) -> list[int]:
 class Budgets(StoppingCriteria):  # type: ignore[misc]
     """Stop each row at its budget: `reasoning` new tokens up to the closing tag, then `answer` tokens after it.
 
-    A row that does not start with reasoning has the answer budget only. `ended` has for each row the number of new
+    A row that does not start with reasoning has the answer budget only. If an answer opens reasoning again, the row has to
+    close it within the reasoning budget, counted from the first new token. `ended` has for each row the number of new
     tokens at which it was cut off, or None.
     """
 
@@ -130,8 +135,9 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
     def _track_reasoning(self, row: int, new_tokens: Any) -> None:
         """Update whether a row is inside its reasoning, and where its answer starts."""
         if self._is_reasoning[row]:
-            since_reopened = new_tokens[self._answer_at[row] :]  # without the tag that closed an earlier reasoning
-            if self._tags.closing in self._text(since_reopened[-self._tail :]):
+            # All new tokens, or those after the tag that closed an earlier reasoning, if an answer opened another one.
+            reasoning = new_tokens[self._answer_at[row] :]
+            if self._tags.closing in self._text(reasoning[-self._tail :]):
                 self._is_reasoning[row] = False
                 self._answer_at[row] = len(new_tokens)
         elif self._answer_at[row]:
@@ -139,6 +145,7 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
             self._is_reasoning[row] = reopens(self._text(answer[-self._tail :]), self._tags)
         elif len(new_tokens) <= OPENING_TAG_TOKENS:
             text = self._text(new_tokens).lstrip()
+            # One token may complete the opening tag and the closing one.
             self._is_reasoning[row] = text.startswith(self._tags.opening.strip()) and self._tags.closing not in text
 
     def _text(self, tokens: Any) -> str:

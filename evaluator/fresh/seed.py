@@ -4,7 +4,8 @@ The hash of the secret is published before any model is evaluated, the secret it
 the secret in `seeds/QUARTER`, the public store has a `Commitment`.
 
 There are two values: the operator's secret, which the records call `seed`, and the seed that the set is drawn from, which is
-computed from the secret and a public round of randomness (`drawing_seed`). Steps of a quarter:
+computed from the secret and a public round of randomness (`drawing_seed`). The round comes after the commitment, so that the
+operator cannot choose a secret with a set that suits a model. Steps of a quarter:
 1. `drawn_set`, at the first use: `commit` to the secret, wait for the round, draw the set, `commit` to its hash.
 2. `reveal`, after the quarter: publish the secret.
 3. `differences`, by anybody: draw the set again and compare the hashes.
@@ -59,7 +60,7 @@ def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
 
 
 def drawing_seed(secret: str, beacon: BeaconRound | None, signature: str | None) -> str:
-    """Return the seed that a set is drawn from: the secret, or its HMAC of the round's randomness if there is a beacon.
+    """Return the seed that a set is drawn from: the secret, or with a beacon the HMAC of the round's randomness by the secret.
 
     Raises DataError if the signature of the round does not verify.
     """

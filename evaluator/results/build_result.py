@@ -24,7 +24,7 @@ from evaluator.results.reproduce import reproduce
 from evaluator.results.rounding import Rounding, percent
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
-from evaluator.statistics.intervals import are_equal, mean_interval, weighted_variance
+from evaluator.statistics.intervals import are_equal, mean_interval, variance_of_weighted_mean
 from submissions.config.api_options import ApiOptions
 from submissions.config.code_version import git_hash
 from submissions.config.server_command import server_name
@@ -104,9 +104,10 @@ def build_result(
     answers = list(scored.answers.values())
     singly = list(scored.singly.values())
     reasoning = _reasoning(benchmark, scores, answers)
-    provenance = Provenance(kind="reported", source="python -m evaluator run")
     if worker:
         provenance = Provenance(kind="verified", worker=worker)
+    else:
+        provenance = Provenance(kind="reported", source="python -m evaluator run")
     return EvalResult(
         request_key=task.request.key,
         config=_config(task, answers, environment),
@@ -211,7 +212,8 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
         return None
     name = benchmark.item_metric.name
     answers_per_item = len(answers) / len(scores)  # several for items that are asked in rotations
-    right = round(sum(score.values[name] for score in scores)) * answers_per_item
+    right_items = round(sum(score.values[name] for score in scores))  # scores between 0 and 1 add up to whole items
+    right = right_items * answers_per_item
     return Reasoning(
         tokens_mean=round(sum(tokens) / len(answers), 1),
         tokens_per_right=round(sum(tokens) / right, 1) if right else None,
@@ -240,12 +242,12 @@ def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Gene
     if any(answer.sampled for answer in answers):
         decoding = "provider"  # the server does not accept a temperature, so its provider decides how it samples
     # What a remote server drops of the settings in the model's repository is unknown; "repository" drops nothing.
-    keeps_settings = task.remote or task.options.decoding == "repository"
+    lists_none = task.remote or task.options.decoding == "repository"
     return Generation(
         decoding=decoding,
         max_answer_tokens=task.options.max_new_tokens,
         max_reasoning_tokens=_reasoning_budget(task) if reasons else None,
-        dropped=[] if keeps_settings else dropped_settings(task.options.model),
+        dropped=[] if lists_none else dropped_settings(task.options.model),
     )
 
 
@@ -339,13 +341,16 @@ def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Se
 
 
 def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
-    """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published."""
+    """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published.
+
+    As in the formats that it is exported to, items count as independent. The interval counts clusters (`_interval`).
+    """
     having_metric = [score for score in scores if metric in score.values]
     values = [score.values[metric] for score in having_metric]
     weights = [score.weights.get(metric, 1) for score in having_metric]
     if len(values) < 2 or are_equal(values):
         return None  # equal scores do not mean that another set of questions would give the same ones
-    error = weighted_variance(values, weights) ** 0.5
+    error = variance_of_weighted_mean(values, weights) ** 0.5
     if set(values) <= {0.0, 1.0}:
-        return percent(error)  # it follows from the mean and reveals nothing more
+        return percent(error)  # it follows from the mean and the weights, and reveals nothing more
     return None if rounding.is_coarse else percent(error, rounding.steps)

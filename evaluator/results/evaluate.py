@@ -22,7 +22,7 @@ from evaluator.job.limited_process import run_limited
 from evaluator.job.process import run_inference
 from evaluator.results.answer_rows import answer_rows, answers_hash
 from evaluator.results.build_result import build_result, round_measures
-from evaluator.results.score_answers import count_answers, score_answers
+from evaluator.results.score_answers import restore_answers, score_answers
 from evaluator.results.task import Task, evenly_spaced, prompts_of
 from evaluator.sandbox.policy import make_readable
 from submissions.records.result import Dataset, EvalResult
@@ -71,13 +71,17 @@ def evaluate(
     prepare = partial(_prepare, task, job_dir, prompts, sampled_prompt_ids)
     job = prepare()
     # A prompt's id in the job is a hash over everything its answer depends on; it does not depend on the batch size.
-    job_ids_by_item = [[job.ids[prompt.id] for prompt in item_prompts] for item_prompts in prompts_by_item.values()]
+    job_ids = {
+        item_id: [job.ids[prompt.id] for prompt in item_prompts] for item_id, item_prompts in prompts_by_item.items()
+    }
     # Cached answers may have been generated in batches as large as those whose answers were discarded.
-    cache = None if job.discarded_batch_sizes() else task.cache
-    answered = run_limited(count_answers, job.folder, cache, stop=stop)
+    readable_cache = None if job.discarded_batch_sizes() else task.cache
+    answered = run_limited(restore_answers, job.folder, readable_cache, stop=stop)
     # Scoring uses no pages or images.
     items_to_score = [replace(item, page=None, images=(), links=()) for item in items]
-    elapsed = 0.0  # seconds, measured outside of the sandbox; 0 if everything was answered by earlier runs
+    # Seconds of asking, measured outside of the sandbox, by which the times that a model reports are checked; 0 if everything
+    # was answered by earlier runs.
+    elapsed = 0.0
     while True:  # until scores do not depend on the batch size
         # All prompts may be answered, by the cache or by another host, and latency not yet measured.
         if answered < len(prompts) or not job.done_mark.exists():
@@ -91,14 +95,14 @@ def evaluate(
             job.folder,
             task.benchmark,
             items_to_score,
-            dict(zip(prompts_by_item, job_ids_by_item, strict=True)),
+            job_ids,
             sampled_item_ids,
             elapsed,
             max_changes,
-            task.cache,
+            task.cache,  # to which the answers are added
             stop=stop,
         )
-        answers_by_item = [[scored.answers[prompt_id] for prompt_id in ids] for ids in job_ids_by_item]
+        answers_by_item = [[scored.answers[prompt_id] for prompt_id in ids] for ids in job_ids.values()]
         details = _details(items, answers_by_item, scored.scores)
         if failed := sum(score.status == "infra_error" for score in scored.scores):
             raise IncompleteRunError(
@@ -136,7 +140,7 @@ def answer_shard(
     """
     prompts = [prompt for item in items for prompt in prompts_of(task, item)]
     job = _prepare(task, job_dir, prompts, frozenset())
-    answered = run_limited(count_answers, job.folder, None, stop=stop)
+    answered = run_limited(restore_answers, job.folder, None, stop=stop)
     if answered < len(job.ids):
         _ask(task, job, answered, 0, on_progress, stop)
 

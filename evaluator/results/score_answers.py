@@ -1,6 +1,6 @@
 """Read, compare and score a model's answers.
 
-`evaluate` runs `count_answers` and `score_answers` through `run_limited`, because the answers are untrusted: a model decides
+`evaluate` runs `restore_answers` and `score_answers` through `run_limited`, because the answers are untrusted: a model decides
 how long they are and how slow they are to score. Everything here therefore runs in a process of its own, with limits on time
 and memory, and its arguments and results are pickled.
 """
@@ -36,7 +36,7 @@ class ScoredAnswers:
     varies: bool = False  # whether too many scores depend on the batches, so that all must be asked in smaller ones
 
 
-def count_answers(folder: Path, cache: Path | None) -> int:
+def restore_answers(folder: Path, cache: Path | None) -> int:
     """Return how many prompts of a job are answered, after copying matching answers of other jobs from the cache.
 
     `folder` is the job's, `cache` that of the AnswerCache, or None to use no cache. Prompts without an answer because of an

@@ -39,7 +39,7 @@ def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | N
     return Interval(max(0.0, centre - half_width), min(1.0, centre + half_width))
 
 
-def weighted_variance(scores: npt.ArrayLike, weights: npt.ArrayLike) -> float:
+def variance_of_weighted_mean(scores: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     """Return the variance of a weighted mean of at least two independent scores."""
     values = np.asarray(scores, dtype=np.float64)
     weight = np.asarray(weights, dtype=np.float64)
@@ -86,7 +86,7 @@ def mean_interval(
     quantile = float(stdtrit(_degrees_of_freedom(residuals), 0.975))
     between_clusters = n_clusters / (n_clusters - 1) * float((residuals**2).sum()) / float(weight.sum()) ** 2
     # Clusters that balance by chance must not raise the effective number of items.
-    variance = max(between_clusters, weighted_variance(values, weight))
+    variance = max(between_clusters, variance_of_weighted_mean(values, weight))
     return wilson(mean, mean * (1 - mean) / variance, quantile=quantile)
 
 

@@ -24,9 +24,13 @@ def prepare_work_dir(settings: Settings) -> None:
 
 
 def make_room(settings: Settings) -> None:
-    """Delete the least recently used models, cached answers and logs until they fit into `max_cache_bytes`."""
+    """Delete the least recently used models, cached answers and logs until they fit into `max_cache_bytes`.
+
+    What is used is touched, because the age of an entry is its modification time.
+    """
     folder = settings.work_dir
-    models = (path for path in folder.glob("models/*/*") if path.suffix != ".partial")  # a download in progress
-    kept = (*models, *folder.glob("answers/*.jsonl"), *folder.glob("logs/*.log"))
-    for path in keep_newest(kept, settings.max_cache_bytes):
+    models = (path for path in folder.glob("models/*/*") if path.suffix != ".partial")  # without downloads in progress
+    entries = (*models, *folder.glob("answers/*.jsonl"), *folder.glob("logs/*.log"))
+    removed = keep_newest(entries, settings.max_cache_bytes)
+    for path in removed:
         log.info("removed %s from the cache", path)

@@ -163,6 +163,7 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     `query.family` is not applied here but by `View.select`, because it needs all boards.
     """
     tests = [_row_test(word) for word in query.words.split()]
+    # A query without filters takes no test. Fields that are not filters are reset here, so a new one has to be added.
     only_filters = replace(query, words="", family=False, sort=RANK, columns=None, shown=ROWS_PER_PAGE)
     if only_filters != Query():
         tests.append(lambda row: _fits(row, query))
@@ -295,7 +296,7 @@ def known_values(given: str | None, known: Sequence[T]) -> tuple[T, ...]:
 
 
 def search_words(model: str, organisation: str | None) -> str:
-    """Return the text that the search of the page's script looks in: what `_name_test` looks in for a model.
+    """Return the text in which the page's script searches for a model, the same as that of `_name_test`.
 
     It has the letters of names and of their Korean spellings, and the initial consonants of Korean ones.
     """

@@ -30,11 +30,13 @@ FAMILYWISE_ERROR = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A group of neighbouring rows of which none is significantly behind the first one."""
+    """A group of neighbouring rows whose ranges of ranks all reach the rank of the first one."""
 
     first: int  # rank of the first of these rows
     last: int  # rank of the last one
-    rows: int  # how many there are; 1 if the next row is significantly behind this one, or has no interval
+    rows: (
+        int  # how many there are; 1 if the range of the next row does not reach this one's rank, or it has no interval
+    )
 
 
 def rank_text(rank: int | None, kind: ResultKind) -> str:
@@ -123,7 +125,7 @@ def _ties(ranks: Sequence[int], bests: Sequence[int | None]) -> list[Tie | None]
     """Return the tie that each row belongs to, in the order of the rows.
 
     `ranks` and `bests` are the rank and the best possible rank of each row, sorted best first. A tie ends before the first
-    row that is significantly behind the tie's first row. Rows without an interval have no tie.
+    row whose best possible rank is behind the rank of the tie's first row. Rows without an interval have no tie.
     """
     ties: list[Tie | None] = []
     start = 0
@@ -229,7 +231,8 @@ def _rank_ranges(entries: Sequence[_Entry], negated_scores: Sequence[float]) -> 
 def _monotone(rank_ranges: Sequence[tuple[int, int]], scores: Sequence[float]) -> list[tuple[int, int]]:
     """Return ranges of ranks whose ends increase with the rank, even if wide intervals follow narrow ones.
 
-    They are widened for that. Ranges of equal scores become the same. All are sorted by score, best first.
+    They are widened for that: (1, 4), (2, 2), (2, 3) become (1, 4), (2, 4), (2, 4). Ranges of equal scores become the same.
+    All are sorted by score, best first.
     """
     best_of_score: dict[float, int] = {}
     worst_of_score: dict[float, int] = {}
@@ -272,9 +275,9 @@ def _paired_corrections(
     If a pair was tested question by question, the test decides instead of the intervals. For example, (1, 0) means that one
     more row is ahead than the intervals show; numbers may be negative.
     """
-    verdicts = paired_verdicts(rows, score_ranges)
+    verdicts = paired_verdicts(rows, score_ranges.keys())
     corrections: dict[str, tuple[int, int]] = {}
-    for key, other in verdicts.tested:
+    for key, other in verdicts.tested:  # each pair in both orders
         own_range = score_ranges[key]
         other_range = score_ranges[other]
         is_other_ahead = (other, key) in verdicts.ahead

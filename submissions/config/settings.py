@@ -161,7 +161,7 @@ class WorkerSettings(BaseModel):
     jobs: HubJobs | None = None
     """The Jobs of the launcher `hf-jobs`; fields below."""
     slots: int = Field(default=8, ge=1)
-    """How many evaluations a launcher other than `local` runs at once; one in shards has as many jobs.
+    """How many evaluations a launcher other than `local` runs at once; one in N shards is N jobs.
     `local` runs one on each GPU, or one."""
     shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}
     """Benchmark → processes or jobs that share its questions (`{"infochartqa": 8}`)."""
@@ -259,7 +259,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @field_validator("hub_token", "data_token")
     @classmethod
     def _check_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """Remove a line break at the end. Reject other characters that no token has: libraries would quote it in errors."""
+        """Remove white space around a token. Reject other characters that no token has: libraries would quote it in errors."""
         if value is None:
             return None
         token = value.get_secret_value().strip()
@@ -297,8 +297,11 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
         return value
 
     @model_validator(mode="after")
-    def _check_stores_differ(self) -> Self:
-        """Reject one store for two purposes: the private store holds answers by item, which would leak the test sets."""
+    def _check_stores(self) -> Self:
+        """Reject addresses with spaces around them, and one store for two purposes.
+
+        The private store holds answers by item, which would leak the test sets.
+        """
         if overlap(self.store, self.private_store):
             raise ValueError(
                 "HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores, which do not lie one inside the other: the private "

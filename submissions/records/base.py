@@ -77,7 +77,7 @@ Decoding = Literal["greedy", "repository", "provider"]
 
 
 class Record(BaseModel):
-    """The base class of all records: immutable and without extra fields."""
+    """The base class of all records: immutable, and created without extra fields. Those of stored records are dropped."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -95,11 +95,12 @@ class Record(BaseModel):
     def from_json(cls, content: bytes) -> Self:
         """Parse a stored record. Fields that this version does not know are dropped.
 
-        Raises ValueError with a one-line reason if the content is not a JSON object with distinct keys and finite numbers,
-        or not a record of this kind.
+        A field with a wrong value is an error, because a part of a result must not pass for the whole. Raises ValueError with
+        a one-line reason if the content is not a JSON object with distinct keys and finite numbers, or not a record of this
+        kind.
         """
         try:
-            text = content.decode("utf-8")  # json.loads accepts a byte-order mark and other encodings
+            text = content.decode("utf-8")  # of bytes, json.loads would accept other encodings too
             fields = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
             return cls.model_validate(fields, extra="ignore")
         except ValidationError as error:
@@ -109,10 +110,10 @@ class Record(BaseModel):
 
     @classmethod
     def read_known(cls, content: bytes) -> Self:
-        """Parse a record that a newer version may have written.
+        """Parse as much of a record as this version knows, for records of which a part is better than nothing.
 
-        Fields that this version does not know are dropped, as are top-level fields that it cannot parse. Raises ValueError
-        if a required field is dropped, or if the content is not a JSON object.
+        Unlike `from_json`, this also drops top-level fields whose values it cannot parse, as those of a newer version may be.
+        Raises ValueError if a required field is dropped, or if the content is not a JSON object.
         """
         try:
             return cls.model_validate_json(content, extra="ignore")

@@ -60,11 +60,12 @@ class EngineInfo(Protocol):
 
 @dataclass(frozen=True)
 class Registry:
-    """All benchmarks and engines, by name."""
+    """What this package has to know of the evaluator: all benchmarks and engines by name, and the sandbox."""
 
     benchmarks: Mapping[str, BenchmarkInfo]
     engines: Mapping[str, EngineInfo]
-    # Returns the command line that runs a small program of this project, given with its environment, in a sandbox.
+    # Takes the command that renders chat templates (`template_renderer.py`) and its environment variables, and returns the
+    # command that does so in a sandbox. The installation sets it (`engines/registry.py`); tests render without a sandbox.
     isolate: Callable[[Sequence[str], Mapping[str, str]], list[str]] = lambda command, _: list(command)
 
     def engine_for(self, class_names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Write names that have several common forms in one: months, dates, places, periods, ages and English numbers.
+"""Write names that have several common forms in one form: months, dates, places, periods, ages and English numbers.
 
 `one_form("미국, 2nd quarter of 2020")` is `"united states, Q2 2020"`. The rules of InfoChartQA compare texts in this
 form, because a chart, its gold answer and an output may each have another one. The rules of Korean benchmarks use
@@ -77,7 +77,7 @@ _MONTH_NAMES = "|".join(MONTHS)
 _WORD_END = r"(?![A-Za-z\d_])"
 _MONTH = re.compile(
     rf"""
-    \b({_MONTH_FORMS}|sept){_WORD_END} (?:\.(?=,|\s?\d))? (?!\ be\b)   # March, Mar, Sept. 3; but not the verb of "may be"
+    \b({_MONTH_FORMS}|sept){_WORD_END} (?:\.(?=,|\s?\d))?             # March, Mar, Sept. 3
     | (?<!\d)(1[0-2]|[1-9])월                                 # 9월
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -104,7 +104,9 @@ _DATE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _COUNTRY = re.compile(  # one group for each country, in the order of COUNTRIES
-    r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z$])",
+    r"(?<![A-Za-z가-힣.])(?:the\s)?(?:"
+    + "|".join(f"({forms})" for forms in COUNTRIES.values())
+    + r")(?![A-Za-z$])",  # not the US of US$5
     re.IGNORECASE,
 )
 _PERIOD = re.compile(
@@ -191,7 +193,7 @@ _YEAR_AND_QUARTER = re.compile(rf"(?<!\d)((?:19|20)\d\d)년?\s(Q[1-4]){_WORD_END
 # Women and males, 여성 and 남자; but not women's, 여성용품.
 _WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!['’]s)|(?<![가-힣])여(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _MEN = re.compile(r"\b(?:men|man|males)\b(?!['’]s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
-_SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")  # 5/day, 5K/day; but not 28 L/day
+_SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")  # 5/day, 5K/day; but L/day is a unit
 
 # Numbers in words, see `number_words_as_digits`.
 _TENS_WORD = re.compile(  # twenty, twenty-five
@@ -292,7 +294,7 @@ def _fraction(match: re.Match[str]) -> str:
 
 
 def _period(match: re.Match[str]) -> str:
-    """Return a period as `2012-2014`, with `in` before it if a preposition was there."""
+    """Return a period as `2012-2014`, with `in` before it if a preposition was there: between 2012 and 2014."""
     has_preposition = match[0][:1].isalpha()
     return f"{'in ' if has_preposition else ''}{match['first']}-{match['last']}"
 
@@ -347,12 +349,12 @@ def number_words_as_digits(text: str) -> str:
     """
     with_tens = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
     with_tens = _HUNDREDS.sub(_hundreds, with_tens)
-    has_digits = bool(re.search(r"\d", with_tens)) or len(_NUMBER_WORD.findall(with_tens)) > 1
+    has_others = bool(re.search(r"\d", with_tens)) or len(_NUMBER_WORD.findall(with_tens)) > 1
 
     def in_digits(match: re.Match[str]) -> str:
         word = match[0].lower()
         reach = max(0, match.start() - _DETERMINER_REACH)
-        is_no_value = has_digits and (word == "one" or _DETERMINER.search(with_tens, reach, match.start()))
+        is_no_value = has_others and (word == "one" or _DETERMINER.search(with_tens, reach, match.start()))
         return match[0] if is_no_value else str(NUMBERS.index(word))
 
     return _NUMBER_WORD.sub(in_digits, with_tens)

@@ -66,12 +66,12 @@ def _rounds(rounded: int | Decimal, exact: int | Decimal) -> bool:
         return False
     first_place = Decimal(exact).adjusted()  # 20.4994 begins with tens, which are place 1
     last_place = first_place - digits(rounded) + 1
-    if last_place > 0:
+    if last_place > 0:  # not coarser than the second digit
         last_place = min(last_place, first_place - 1)
     step = Decimal(1).scaleb(last_place)  # 20.4994 rounded to three digits goes in steps of 0.1
     return (Decimal(exact) / step).to_integral_value(ROUND_HALF_UP) * step == rounded
 
 
 def digits(value: int | Decimal) -> int:
-    """Return how many significant digits a number has without zeros at its end: 0.025 and 2500 have 2."""
+    """Return how many significant digits a number has without zeros at either end: 0.025 and 2500 have 2."""
     return max(1, len(f"{abs(value):f}".replace(".", "").strip("0")))
