@@ -86,8 +86,9 @@ def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
         return any(_is_plotted(r, AGAINST[kind]) for r in shown)
     match kind:
         case "wins":
-            ranked_keys = {r.row.key for r in shown if r.rank}
-            return any(other in ranked_keys for r in shown if r.rank for other, *_ in r.row.paired)
+            ranked_rows = [r.row for r in shown if r.rank]
+            keys = {row.key for row in ranked_rows}
+            return any(not keys.isdisjoint(other for other, *_ in row.paired) for row in ranked_rows)
         case "time":
             return any(r.rank and (r.row.released or r.row.date) for r in shown)
         case "parts":
