@@ -7,7 +7,7 @@ empty, for example if no row has a cost (`has_data`).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from statistics import fmean
 from typing import Any, Literal, get_args
@@ -86,15 +86,21 @@ def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
         return any(_is_plotted(r, AGAINST[kind]) for r in shown)
     match kind:
         case "wins":
-            ranked_rows = [r.row for r in shown if r.rank]
-            keys = {row.key for row in ranked_rows}
-            return any(not keys.isdisjoint(other for other, *_ in row.paired) for row in ranked_rows)
+            return _has_pair(shown)
         case "time":
             return any(r.rank and (r.row.released or r.row.date) for r in shown)
         case "parts":
             return any(r.row.packed_breakdown != b"{}" for r in shown)  # b"{}" is an empty breakdown
         case _:
             return bool(chart_data(kind, shown[:MAX_SEARCHED]))
+
+
+def _has_pair(rows: Sequence[RankedRow]) -> bool:
+    """Return whether two ranked rows were compared question by question."""
+    ranked_rows = [r.row for r in rows if r.rank]
+    keys = {row.key for row in ranked_rows}
+    tested = chain.from_iterable(row.paired for row in ranked_rows)
+    return any(other in keys for other, *_ in tested)
 
 
 def _is_plotted(ranked: RankedRow, field: str) -> bool:
