@@ -41,7 +41,7 @@ from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.fresh.korean import UNANSWERABLE
 from submissions.texts.text import Text
 
-VERSION = "2026Q4.7"  # the quarter of the test set, then the version of prompts and scoring rules
+VERSION = "2026Q4.8"  # the quarter of the test set, then the version of prompts and scoring rules
 
 QUESTION_PROMPT = (
     "이미지를 보고 질문에 답하십시오. 이미지만으로는 알 수 없으면 '알 수 없음'이라고 답하십시오. 눈금에서 읽는 값은 어림값으로 답하십시오. "
@@ -212,7 +212,7 @@ class KoFresh(Benchmark):
             "charts": (("reading", "marks"),),
         },
         hub_task="ko_fresh",
-        chance=5.5,  # a fifth of the items have four choices
+        chance=4.4,  # 17.5 % of the items have four choices
         ladder="version",
         baselines=(
             Baseline(

@@ -20,7 +20,7 @@ LADDER_LAYOUTS: tuple[Layout, ...] = ("table", "two_pages", "cards", "bar", "log
 LADDER_EVERY = 4
 LADDER_FIRST = 3  # the remainder of those that are chosen (see `is_on_ladder`)
 PRINTED: tuple[Layout, ...] = ("table", "two_pages", "cards")  # layouts that print all values
-MARKS: tuple[Kind, ...] = ("estimate", "cross", "trend")  # questions about the chart of a page
+MARKS: tuple[Kind, ...] = ("estimate", "cross")  # questions about the chart of a page; others are about its table
 MAX_TRIES = 20  # to find values that allow four descriptions
 Row = dict[str, Any]
 

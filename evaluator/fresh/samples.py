@@ -30,7 +30,9 @@ class Sample:
         return self.variants[0]
 
     def question(self) -> tuple[str, str] | None:
-        """Return a question for a printed number, and the answer with its unit."""
+        """Return a question for a printed number, and the answer with its unit, or None if the page prints none."""
+        if self.facts.layout == "bar":
+            return None
         questions = list(lookups(self.facts))
         self.chooser.shuffle(questions)
         for question in questions:

@@ -1,6 +1,7 @@
 """Measure latency: a separate pass over some of the prompts, one at a time, after a warm-up.
 
-The measured time includes preprocessing, but not model loading. A page is processed again for each question.
+The measured time includes preprocessing, but not model loading. Each question is a call of its own, so a page is processed
+again for each of its questions.
 """
 
 import time

@@ -43,7 +43,7 @@ class _Context:
     submitter: Submitter | None
     snapshot: Snapshot
     rows: Sequence[QueueRow]
-    quota: Quota | None  # None if the submitter is not signed in
+    quota: Quota | None  # None for the command line and a board without sign-in, where a name proves nothing
 
     def is_approved(self, model_id: str, revision: str) -> bool:
         """Return whether the operator allows the Python files of this commit to run."""
@@ -80,7 +80,7 @@ class SubmissionService:
         except StoreError as error:
             log.warning("%s", error)
             return [Outcome("store_unavailable")], None
-        if refusals := report.refusals():  # of the model itself
+        if refusals := report.refusals():  # of the model, its options or its owner
             return [Outcome("refused", refusals=tuple(refusals))], report
         try:
             tried = self._enqueue(report, context)
@@ -128,9 +128,9 @@ class SubmissionService:
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
         shared = [*option_checks(facts, submission.precision, submission.thinking, memory), opt_out]
         report = replace(report, checks=(*report.checks, *shared))
-        # A check gives nobody a pseudonym. Without one, nothing was submitted that counts for the quota.
+        is_accepted_so_far = not report.refusals()  # the model, its options and its owner
+        # A check must not give anybody a pseudonym, so one is only looked up. `_enqueue` makes it.
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
-        is_model_accepted = not report.refusals()
         shared_passed = not any(check.refusal for check in shared)
         requests: dict[str, EvalRequest] = {}
         for benchmark in context.benchmarks:
@@ -139,7 +139,7 @@ class SubmissionService:
             if shared_passed and not any(check.refusal for check in own):
                 request = self._request(facts, benchmark, context, pseudonym or "")
                 own += request_checks(request, context.snapshot, context.rows, context.quota)
-                if is_model_accepted and not any(check.refusal for check in own):
+                if is_accepted_so_far and not any(check.refusal for check in own):
                     requests[benchmark] = request
             report = replace(report, checks=(*report.checks, *own))
         return replace(report, requests=requests)

@@ -53,11 +53,16 @@ def publish(context: Context) -> int:
 
 
 def withdraw(context: Context) -> int:
-    """Delete a private evaluation with its answers."""
+    """Delete a private evaluation with its answers.
+
+    It is still counted, so that nobody can evaluate a model many times and show the best run as the only one.
+    """
     key = context.args.key
     _require_private_queue(context)
     withdraw_private(context.private_queue, context.queue.store, context.private, context.settings, key)
-    print(f"{key} is deleted; it remains a number among the attempts once its model has a public row")
+    print(
+        f"{key} is deleted; once its model has a public row, that still counts it among the model's private evaluations"
+    )
     return 0
 
 

@@ -1,11 +1,13 @@
 """Find settings in a repository's JSON files that would make transformers run code from elsewhere.
 
-The checks refuse a model with such a setting, and the worker searches the downloaded files again.
+The checks refuse a model with such a setting, and the worker searches the downloaded files again. `auto_map` is not among
+them: it names the repository's own code, which the operator can approve (`checks/model_checks.py`).
 """
 
 from collections.abc import Iterator
 from typing import Any
 
+# Refused with any value, because transformers does not write them and no model needs them.
 CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
 CODE_KEYS |= {"configuration_files"}  # names other files that settings are read from, which are not searched
 JSON_TYPE_MARKS = {"__float__", "__type", "__type__"}  # keys that transformers writes for values JSON cannot express
@@ -20,12 +22,16 @@ def code_setting(values: Any) -> str | None:
 
 
 def _runs_code(key: str, value: Any) -> bool:
-    """Return whether a setting would run code, or could set a private attribute that does."""
-    # `attn_implementation: "OWNER/NAME:function"` loads a kernel from the Hub. The kernels of transformers are plain words.
+    """Return whether a setting would run code, or could replace what Python looks up in an object.
+
+    A config is filled by `setattr` with all of its keys, so `__class__` would change what the config is.
+    """
+    # `attn_implementation: "OWNER/NAME:function"` loads a kernel from the Hub, and `_attn_implementation_internal` is the
+    # attribute in which transformers keeps it. The kernels of transformers are plain words.
     names_implementation = key.removesuffix("_internal").endswith("_implementation")
     is_on_hub = any(mark in str(value) for mark in "/:")
-    may_reach_internals = key.startswith("__") and key not in JSON_TYPE_MARKS
-    return key in CODE_KEYS or (names_implementation and is_on_hub) or may_reach_internals
+    replaces_internals = key.startswith("__") and key not in JSON_TYPE_MARKS
+    return key in CODE_KEYS or (names_implementation and is_on_hub) or replaces_internals
 
 
 def pairs(value: Any) -> Iterator[tuple[str, Any]]:

@@ -25,7 +25,7 @@ MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
 STALE_LOCK_S = 2.0  # a lock file of git older than this is a leftover
 LOCK_TIMEOUT_S = 60.0  # to wait for another writer; a commit takes milliseconds unless its process is suspended
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
-# The files of a repository that has no objects yet, relative to its folder. Its other folders are empty.
+# The files of a repository that has no objects yet, relative to its folder. All other folders in it are empty.
 _FILES_OF_EMPTY_REPOSITORY = {"HEAD", "config", "description", "info/exclude"}
 
 
@@ -63,7 +63,7 @@ class GitRepository:
             try:
                 return repo.refs[MAIN_REF]
             except KeyError:
-                if (self.path / MAIN_REF.decode()).exists():
+                if (self.path / MAIN_REF.decode()).exists():  # an empty or cut-off file reads as a missing branch
                     raise DamagedError(f"{self.path}: the branch {MAIN} is damaged; restore it from a backup") from None
                 return self._create_first_commit(repo)
 
@@ -102,7 +102,7 @@ class GitRepository:
             objects = ObjectReader(str(self.path / "objects"))
         self._of_thread.objects = objects
         try:
-            yield  # what goes wrong there is not this repository's error
+            yield  # errors of the caller are not translated, unlike in `open`, whose callers read the repository
         finally:
             self._of_thread.objects = None
             objects.close()
@@ -120,7 +120,7 @@ class GitRepository:
             ) from error
 
     def move_branch(self, repo: Repo, before: ObjectID | None, after: ObjectID) -> bool:
-        """Move the branch to `after` if it points at `before`, or unconditionally if `before` is None.
+        """Move the branch to `after` if it points at `before`, or unconditionally if `before` is None, as a mirror does.
 
         The caller must hold the lock. Return whether the branch was moved.
         """
@@ -198,11 +198,12 @@ class GitRepository:
         """Wait until git's lock file of the branch is gone or 2 s old, then remove it.
 
         A file from the future is removed at once, because the clock was set back since it was created. The caller holds
-        the store's lock, so the file belongs to a killed writer, or for some milliseconds to an operator's git command.
+        the store's lock, so the file belongs to a killed writer, or for some milliseconds to an operator's git command. Ages
+        are by the clock of the file system, which gave the file its time.
         """
         leftover = self.path / f"{MAIN_REF.decode()}.lock"
         try:
-            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:
+            while 0 <= self.now().timestamp() - leftover.stat().st_mtime < STALE_LOCK_S:
                 time.sleep(0.05)
             leftover.unlink()
         except FileNotFoundError:

@@ -32,7 +32,8 @@ _COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")
 # What a sentence says of a name that it begins with: 6월"에 더 많아요".
 _HAS_MOST = re.compile(r"(?:에서|에|이|가)\s(?:더|가장|제일)\s\S+$")
 # Asks for a name and no value, although the gold answer may have its value in brackets: 반도체(1,292억 달러).
-_ASKS_NAME = re.compile(r"^(?!.*(?:얼마|몇)).*(?:무엇|어디|누구|어느|어떤)")
+_ASKS_VALUE = re.compile("얼마|몇")
+_ASKS_NAME = re.compile(rf"^(?!.*(?:{_ASKS_VALUE.pattern})).*(?:무엇|어디|누구|어느|어떤)")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Quantity(Benchmark):
         - If the gold answer has numbers, all of them the question's, only its name counts: repeating them proves nothing.
         - Otherwise the quantity is right. If the question asks for a name and no value, and the gold answer has it before a
           bracket, the output must have it too: 반도체 of 반도체(1,292억 달러).
-        - The name alone is right if the gold answer is a name, or has a name before a bracket.
+        - The name alone is right if the gold answer is a name, or has one before a bracket and the question asks for no value.
         """
         if name := _name_beside_numbers_of_question(item.question, item.answer):
             return matches_name(item.question, name, text)
@@ -100,7 +101,7 @@ class Quantity(Benchmark):
                 return True
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
-        if name_before_bracket:
+        if name_before_bracket and not _ASKS_VALUE.search(item.question):
             return matches_name(item.question, name_before_bracket, text)
         return False
 
