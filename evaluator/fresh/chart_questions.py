@@ -1,4 +1,8 @@
-"""Questions about charts, whose values are read from axes and areas."""
+"""Questions about charts, whose values are read from axes and areas.
+
+A question is worded from a figure (`facts`) and answered for it and for its twin (`own`). The two have the same groups, rows
+and years, and differ in values.
+"""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -107,7 +111,8 @@ def trends(facts: Facts) -> Iterator[Question]:
             yield Question(
                 "trend", f"{said}의 {measure}{subject_marker(measure)} 가장 {words} 해는 몇 년입니까?", year_of
             )
-        if facts.layout in ("line", "dual"):  # these have five to seven years, other charts with trends three or four
+        # These have five to seven years. Other charts with trends have three or four, of which a number is easily guessed.
+        if facts.layout in ("line", "dual"):
 
             def falls(own: Facts, row: str = row) -> str | None:
                 series = own.series(own.groups[0], row)
@@ -123,7 +128,7 @@ def trends(facts: Facts) -> Iterator[Question]:
 
 
 def crosses(facts: Facts) -> Iterator[Question]:
-    """Ask for the value in a page's table of the row that is largest or smallest in its chart."""
+    """Find the largest or smallest row in a page's chart (second measure), and ask for its value in the table (first)."""
     first, second = facts.topic.measures
     for year, (word, place) in product(facts.years, (("많은", 0), ("적은", -1))):
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from evaluator.core.errors import DataError
 
-# Package, file → SHA-256. All are under the SIL Open Font License 1.1.
+# Package, file → SHA-256. All are under the SIL Open Font License 1.1. The first one is the regular font of charts. As with
+# every file of this folder, an edit changes the generator's hash (`seed.generator_hash`).
 FONTS = {
     (
         "koreanize_matplotlib",
@@ -28,8 +29,11 @@ def font_files() -> tuple[Path, ...]:
     found = []
     for (package, name), digest in FONTS.items():
         spec = find_spec(package)
-        file = Path((spec.submodule_search_locations or [""])[0] if spec else "") / name
+        folders = spec.submodule_search_locations if spec else None
+        file = Path(folders[0] if folders else package, name)
         if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
-            raise DataError(f"a font of ko-fresh is missing: pip install -r evaluator/requirements.lock ({file})")
+            raise DataError(
+                f"a font of ko-fresh is missing or another version: pip install -r evaluator/requirements.lock ({file})"
+            )
         found.append(file)
     return tuple(found)

@@ -66,8 +66,9 @@ def _revealed_quarter(dataset: Path) -> str:
 def opened_quarter(dataset: Path) -> OpenedQuarter:
     """Return the items of a revealed quarter with all answers and their scores, from the folder of its dataset.
 
-    Scores are computed at the first call, in a process with limits, because the answers are untrusted. Calls that come
-    meanwhile wait for it. A dataset that cannot be read, or that takes longer than SCORING_SECONDS, has no items here.
+    Scores are computed at the first call, in a process with limits, because the answers are untrusted. All calls that come
+    meanwhile wait for it. A dataset that cannot be read, or that takes longer than SCORING_SECONDS, has no items here. What
+    was found is kept until the board restarts: a dataset does not change after it was revealed.
     """
     with _lock:
         if dataset not in _scored:
@@ -102,7 +103,7 @@ def _score_quarter(dataset: Path) -> OpenedQuarter:
                 is_hash_right=answers_hash(books.answers[key]) == result.answers_sha256,
             )
         )
-    set_folder = books.set_folder.resolve()
+    set_folder = books.set_folder.resolve()  # as the paths of pictures are
     quarter = books.commitment.quarter
     items = []
     for item in books.items:

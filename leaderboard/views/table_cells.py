@@ -19,7 +19,7 @@ KEPT_TABLES = 12  # each of one benchmark, version of the board and language
 
 
 class TableCells:
-    """Renders the cells of one table, each once."""
+    """Renders the cells of one table, each once. A row's rank is that in the whole table, whatever is searched for."""
 
     def __init__(self, here: Location) -> None:
         self._macros = macros("cells.html", here.language, here=here)

@@ -4,6 +4,7 @@ The checks refuse a model with such a setting, and the worker searches the downl
 them: it names the repository's own code, which the operator can approve (`checks/model_checks.py`).
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,9 +28,10 @@ def _runs_code(key: str, value: Any) -> bool:
     A config is filled by `setattr` with all of its keys, so `__class__` would change what the config is.
     """
     # `attn_implementation: "OWNER/NAME:function"` loads a kernel from the Hub, and `_attn_implementation_internal` is the
-    # attribute in which transformers keeps it. The kernels of transformers are plain words.
+    # attribute in which transformers keeps it. The kernels of transformers are plain words. A dict has one for each part.
     names_implementation = key.removesuffix("_internal").endswith("_implementation")
-    is_on_hub = any(mark in str(value) for mark in "/:")
+    implementations = value.values() if isinstance(value, dict) else [value]
+    is_on_hub = any(re.search("[/:]", str(implementation)) for implementation in implementations)
     replaces_internals = key.startswith("__") and key not in JSON_TYPE_MARKS
     return key in CODE_KEYS or (names_implementation and is_on_hub) or replaces_internals
 

@@ -30,8 +30,9 @@ BYTES_PER_PARAM = {"float32": 4, "bfloat16": 2, "float16": 2}
 # The names under which architectures store their context length.
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 VISION_NAMES = ("vision", "visual", "vit_")  # prefixes of the vision settings in configs
+MAX_MODEL_TYPE = 200  # characters of untrusted text that is shown
 MAX_TEMPLATE = 100_000  # characters; a longer template is not tried, and the check refuses it
-# A text-only template prints the list of an image and a question as a Python literal.
+# A text-only template that is given an image and a question prints their list as a Python literal.
 PRINTED_IMAGE_PART = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
 NEVER_WRITTEN = "\0"  # a text that no prompt contains, in place of the beginning-of-text token if there is none
 TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
@@ -54,7 +55,7 @@ class ModelFacts:
     template: str | None = None  # the chat template
     template_fault: str = ""  # the error if the template cannot be rendered
     template_drops: str = ""  # "image" or "question" if the template leaves it out of the prompt
-    template_begins: str = ""  # what the template writes before its beginning-of-text token
+    template_begins: str = ""  # what the template writes before its beginning-of-text token; a check warns of it
     thinking: Thinking | None = None  # default reasoning mode; None: it has no modes
     modes: tuple[Thinking, ...] = ()  # reasoning modes that can be asked for
     base_model: str | None = None  # of an adapter, or as named by the card of a quantised model
@@ -86,17 +87,20 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         trial = replace(trial, fault="", drops="")
     weight_bytes = sum(full_model.sizes.get(name, 0) for name in full_model.headers)
     shown = shown_architecture(config)
+    # A full model may declare a base in its card. Then it is shown how many of the base's tensors it has. An adapter has
+    # `base` instead, which is what `full_model` is.
     if repository.declared_base:
         shown = with_base_tensors(shown, repository.shapes, repository.declared_base.shapes)
-    base_model = _single_model_id(repository.base_model)  # as the card names it
-    base_revision = None
     if repository.base:  # of an adapter, whose base model was read
-        base_model = full_model.model_id
-        base_revision = full_model.revision
+        base_model: str | None = full_model.model_id
+        base_revision: str | None = full_model.revision
+    else:
+        base_model = _single_model_id(repository.base_model)  # as the card names it
+        base_revision = None
     return ModelFacts(
         model_id=repository.model_id,
         revision=repository.revision,
-        model_type=model_type[:200],
+        model_type=model_type[:MAX_MODEL_TYPE],
         engine=registry.engine_for(full_model.config.class_names),
         takes_images=takes_images,
         precision=precision,

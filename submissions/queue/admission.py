@@ -33,9 +33,9 @@ def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
 def request_checks(
     request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
 ) -> Iterator[Check]:
-    """Check that a request is new and within the quota of its submitter.
+    """Check that a request is new and within the quota of its submitter, or skip the quota if it is None.
 
-    `rows` may contain requests that are not yet in `snapshot`.
+    `rows` may contain requests that are not yet in `snapshot`: those of the same commit that passed before.
     """
     benchmark = request.benchmark
     rows = list(rows)

@@ -74,7 +74,8 @@ class Pseudonyms:
     def erase(self, name: str, now: datetime) -> str | None:
         """Erase the name behind a pseudonym. Return the pseudonym, or None if there was none.
 
-        A keyed hash of the name is kept for the quota window. Otherwise a new pseudonym would get a fresh quota.
+        A keyed hash of the name is kept for the quota window. Otherwise the same person, signing in again, would get a fresh
+        quota with a new pseudonym.
         """
         if pseudonym := self.find(name):
             erased = Erased(pseudonym=pseudonym, counted_until=now + self._settings.quota_window)

@@ -40,7 +40,7 @@ _WITH_ATTRIBUTES = re.compile(  # <td colspan="2">, <br />
 )
 _PUNCTUATION_ENTITY = re.compile("&(?:amp|lt|gt|quot|nbsp);")  # their characters are removed anyway
 _CUT_OFF_TAG = re.compile("</?[a-z][a-z0-9]*\\Z")  # "서울</td"
-# Characters that the parser drops or changes, and constructs that BeautifulSoup handles differently.
+# Characters that the parser drops or changes, and constructs of which BeautifulSoup may return another text than lxml.
 _NEEDS_SOUP = (
     re.compile(
         r"""
@@ -66,7 +66,7 @@ _NEEDS_SOUP = (
 _NOT_TEXT = ("script", "style", "template", "rt", "rp")  # BeautifulSoup omits their text
 _SEPARATOR = "\0"  # separates the texts of a batch
 _LETTER_BITS, _SIDE_BITS = 21, 1  # of the int32 in `_count_shared`
-_BATCH_SIZE = 500  # texts; their indices must fit in the 9 bits that are left of an int32
+_BATCH_SIZE = 500  # texts; their indices must fit in the 9 bits that are left of an int32, beside its sign
 _DROP, _KEEP, _UNSURE = range(3)  # actions for a character; an _UNSURE one needs a parser
 _text_of = etree.XPath("string()")
 _local = threading.local()  # a parser must not be shared between threads
@@ -125,7 +125,8 @@ def _stripped(text: str) -> str:
 def _normalize_balanced(texts: list[str]) -> list[str | None]:
     """Normalize texts with as many `<` as `>` by cutting out tags. Return None for those that need a parser.
 
-    All texts are one array of UTF-16 code units. The n-th `<` and the n-th `>` are taken for one tag.
+    All texts are one array of UTF-16 code units. The n-th `<` and the n-th `>` are taken for one tag. Both are of the same
+    text, because each text has as many of the one as of the other.
     """
     if not texts:
         return []
@@ -133,17 +134,21 @@ def _normalize_balanced(texts: list[str]) -> list[str | None]:
     actions = _character_actions()[codes]
     opening = np.flatnonzero(codes == ord("<"))
     closing = np.flatnonzero(codes == ord(">"))
-    # A `>` before its `<`, or a `<` between another one and its `>`. The slice is for a batch without any tag.
-    crossed = (opening > closing) | np.append(closing[:-1] > opening[1:], False)[: len(opening)]
+    is_reversed = opening > closing  # a `>` before its `<`
+    is_nested = np.zeros(len(opening), bool)  # another `<` before its `>`
+    is_nested[:-1] = opening[1:] < closing[:-1]
+    crossed = is_reversed | is_nested
     unknown = ~crossed & ~_is_framing(codes, opening, closing)
     for place in np.flatnonzero(unknown):
         tag = codes[opening[place] : closing[place] + 1].tobytes().decode("utf-16-le", "surrogatepass")
         unknown[place] = not _WITH_ATTRIBUTES.fullmatch(tag)
     unsure_places = np.concatenate([np.flatnonzero(actions == _UNSURE), opening[unknown | crossed], closing[crossed]])
+    # The number of separators before a place is the index of its text. One unsure place makes its whole text unsure.
     unsure_texts = set(np.searchsorted(np.flatnonzero(codes == 0), unsure_places).tolist())
     depth_changes = np.zeros(len(codes), np.int8)
     depth_changes[opening] = 1
     depth_changes[closing] = -1
+    # The `>` itself is outside, but is dropped as punctuation. Nested brackets may overflow, but their texts are unsure.
     is_outside_tags = np.cumsum(depth_changes, dtype=np.int8) == 0
     kept = (actions != _DROP) & is_outside_tags
     clean = codes[kept].tobytes().decode("utf-16-le", "surrogatepass").lower().split(_SEPARATOR)
@@ -188,7 +193,10 @@ def _character_actions() -> NDArray[np.uint8]:
 
 
 def _character_action(character: str) -> int:
-    """Return whether a character is dropped or kept, or needs a parser. The separator counts as text here."""
+    """Return whether a character is dropped or kept, or needs a parser. The separator counts as text here.
+
+    Characters of two code units, such as emoji, need a parser, because the halves are not printable.
+    """
     if character in "&Σ":  # an entity; a letter whose lower case depends on its neighbours
         return _UNSURE
     if character == _SEPARATOR:
@@ -225,7 +233,7 @@ def soup_text(html: str) -> str:
 def character_f1(given: Sequence[str], gold: Sequence[str]) -> list[float]:
     """Return the F1 over the multisets of characters of each pair of normalized texts, from 0 to 1.
 
-    A pair with an empty text has 0, even if both are empty.
+    A pair with an empty text has 0, even if both are empty, as in the official script.
     """
     scores = [1.0 if a == b and b else 0.0 for a, b in zip(given, gold, strict=True)]
     different = [place for place, (a, b) in enumerate(zip(given, gold, strict=True)) if a != b and a and b]

@@ -202,6 +202,7 @@ C, R = CheckName, RefusalCode
         (lambda f: _configure(f, vision_config={"trust_remote_code": True}), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, _attn_implementation_internal="owner/kernel"), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, attn_implementation="owner/kernel:f"), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, attn_implementation={"vision_config": "owner/kernel"}), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, text_config={"_experts_implementation": "x/y"}), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, custom_pipelines={"x": {"impl": "p.P"}}), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, configuration_files=["config.4.0+vocab.json"]), {C.CODE: R.CODE_SETTING}),
@@ -221,7 +222,7 @@ def test_check_rejects_broken_local_model(
 
 def test_check_accepts_config_keys_of_old_transformers(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path)
-    _configure(folder, _name_or_path="org/x", _commit_hash="0", attn_implementation="sdpa", _sliding_window_pattern=6)
+    _configure(folder, _name_or_path="org/x", _commit_hash="0", attn_implementation={"text_config": "sdpa"}, _sliding_window_pattern=6)
     _configure(folder, _pad_token_id=0, _valid_processor_keys=["a"], scale={"__float__": "Infinity"})
     assert refusals(check("m/x", tmp_path, store)) == {}
 
