@@ -134,7 +134,7 @@ def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: st
     if value >= 0:
         return positive
     if len(numeric) == 1:
-        is_rounded_to_zero = not re.search("[1-9]", positive)
+        is_rounded_to_zero = positive == _filled(Decimal(), numeric[0], code)
         return positive if is_rounded_to_zero else f"-{positive}"
     negative = _filled(abs(value), numeric[1], code)
     if negative == positive:

@@ -110,9 +110,9 @@ def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 yield number, _checked_object(json.loads(line.decode(), object_pairs_hook=_object_of_pairs))
             except UnicodeDecodeError:
-                raise DataError(f"{file}, row {number}: not in UTF-8") from None
+                raise DataError(f"{file}, line {number}: not in UTF-8") from None
             except (ValueError, RecursionError) as error:
-                raise DataError(f"{file}, row {number}: not a JSON object: {error}") from None
+                raise DataError(f"{file}, line {number}: not a JSON object: {error}") from None
 
 
 def _csv_rows(file: Path) -> Iterator[dict[str, Any]]:

@@ -126,7 +126,8 @@ def _verify(args: argparse.Namespace) -> int:
         print(
             "note: the records were compared with the files beside them; --board ADDRESS compares them with a board's"
         )
-    print(printable("\n".join(found), keep="\n"))
+    if found:
+        print(printable("\n".join(found), keep="\n"))
     return max(_verify_set(public, args.out), 1 if found else 0)
 
 

@@ -40,7 +40,6 @@ REGISTER_TEXTS: dict[str, Text] = {
     "register_notes": Text("점수 옆 번호: 평가 조건", "Numbers beside the scores: conditions"),
     "register_faults": Text("알려진 문제", "Known faults"),
     "register_parts": Text("부분 점수 {n}개", "{n} scores of parts of the set"),
-    "register_part": Text("부분", "Part"),
     "register_apart": Text(
         "따로 둔 점수 {n}개 (의심스럽거나 비교할 수 없음)", "{n} scores kept apart (doubtful or not comparable)"
     ),
@@ -55,11 +54,9 @@ REGISTER_TEXTS: dict[str, Text] = {
     "register_elsewhere": Text("다른 곳에서 발표된 점수", "Scores published elsewhere"),
     "register_all": Text("전체 다운로드:", "Download all:"),
     "register_download": Text("다운로드:", "Download:"),
-    "register_same_everywhere": Text("어긋나는 점수가 없습니다.", "No contradictions."),
     "flag_doubtful": Text("의심스러움", "doubtful"),
     "flag_not_comparable": Text("비교할 수 없음", "not comparable"),
     "flag_conflict": Text("다른 출처와 다름", "contradicted elsewhere"),
-    "flag_ok": Text("–", "–"),
     "reporter_model_maker": Text("모델 제작사", "maker of the model"),
     "reporter_benchmark_maker": Text("벤치마크 제작자", "maker of the set"),
     "reporter_both": Text("모델과 벤치마크의 제작사", "maker of both"),
@@ -113,7 +110,6 @@ REGISTER_TEXTS: dict[str, Text] = {
         "{found} of the {n} tensors of the base that the card names are there with the same name and shape, {equal} with the same values",
     ),
     "lineage_base": Text("모델 카드의 베이스 모델", "base model of the card"),
-    "lineage_file": Text("이 페이지의 파일", "the file of this page"),
     "unseen": Text("처음 보는 문항", "Unseen questions"),
     "nav_unseen": Text("처음 보는 문항", "Unseen"),
     "nav_register": Text("발표 점수", "Published"),

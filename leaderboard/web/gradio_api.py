@@ -97,9 +97,14 @@ class _Blocks(gr.Blocks):
 
 def _has_object(value: object) -> bool:
     """Return whether a value of a call is or contains a JSON object."""
-    if isinstance(value, list):
-        return any(_has_object(part) for part in value)
-    return isinstance(value, dict)
+    pending = [value]  # a loop, because lists may be nested very deeply
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            return True
+        if isinstance(part, list):
+            pending += part
+    return False
 
 
 def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
@@ -170,7 +175,8 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
             revision: branch, tag or commit; empty for the newest
             precision: auto, float32, bfloat16 or float16
             share: offer the result to the model's repository as a pull request
-            thinking: auto, on or off, for a model whose chat template can turn its reasoning on and off
+            thinking: auto; on or off for a model whose chat template can turn its reasoning on and off; or the effort low,
+                medium or high
         """
         if not isinstance(benchmarks, list):
             raise _error("benchmarks must be a list")

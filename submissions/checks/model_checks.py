@@ -102,7 +102,8 @@ class KeptReports:
 
     def get(self, repository: Repository, is_approved: IsApproved, check: Callable[[], Report]) -> Report:
         """Return the report of a repository, which `check` makes if it is not kept."""
-        approved = is_approved(repository.model_id, repository.revision)
+        full_model = repository.base or repository  # whose code would run, see `_code`
+        approved = is_approved(full_model.model_id, full_model.revision)
         base = repository.base.revision if repository.base else None
         key = (repository.model_id, repository.revision, base, approved)
         with self._lock:
@@ -215,7 +216,7 @@ def _adapter(model: _Model) -> str:
     rank_by_module = settings.get("rank_pattern")
     if isinstance(rank_by_module, dict):
         ranks += rank_by_module.values()
-    if not all(isinstance(rank, int) and 0 < rank <= MAX_RANK for rank in ranks):
+    if not all(type(rank) is int and 0 < rank <= MAX_RANK for rank in ranks):
         raise RefusedError(RefusalCode.ADAPTER_KIND, f"r must be from 1 to {MAX_RANK:,}")
     return f"{base.model_id}@{base.revision[:8]}"
 

@@ -6,6 +6,7 @@ The settings check it at start-up, and the evaluator fills it in for each model 
 
 import re
 import shlex
+from itertools import takewhile
 from pathlib import Path
 
 PLACEHOLDERS = ("model", "port", "precision")
@@ -65,7 +66,8 @@ def server_name(command: str) -> str:
     program = program_of(command)
     words = server_words(command)
     following = words[words.index(program) + 1 :]
-    runs_module = Path(program).name.startswith("python") and "-m" in following[:-1]
-    if runs_module:
-        return following[following.index("-m") + 1].partition(".")[0]
+    options = list(takewhile(lambda word: word.startswith("-"), following))  # later ones are the script's
+    runs_module = Path(program).name.startswith("python") and "-m" in options
+    if runs_module and (module := following[options.index("-m") + 1 :]):
+        return module[0].partition(".")[0]
     return Path(program).name

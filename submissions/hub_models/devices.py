@@ -4,6 +4,7 @@ import os
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
 from submissions.config.machine import memory_bytes
 
@@ -22,12 +23,15 @@ class Device:
 
 @cache
 def visible_devices() -> list[Device]:
-    """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES lists ("0,2", "-1" for none)."""
+    """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES lists before an invalid name.
+
+    "0,2" are two, "-1" are none, and "0,-1,1" is one.
+    """
     gpus = _gpus()
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
         return [Device(gpu.index, gpu.memory, gpu.uuid) for gpu in gpus]
     by_name = {name: gpu for gpu in gpus for name in (gpu.index, gpu.uuid)}
-    names = [name for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
+    names = takewhile(lambda name: name not in ("", "-1"), map(str.strip, chosen.split(",")))
     devices = []
     for name in names:
         gpu = by_name.get(name)

@@ -111,7 +111,7 @@ def _embeds_plain_text(send: Send) -> bool:
 
     try:
         send([PLAIN_TEXT])
-    except openai.OpenAIError:
+    except (openai.OpenAIError, ValueError, TypeError, AttributeError):  # of the client, as in `_embed_batch`
         return False
     return True
 

@@ -199,6 +199,8 @@ def test_command_keeps_braces_of_json(tmp_path: Path) -> None:
         ("/opt/v/bin/python3.11 -m sglang.launch_server --model-path {model} --port {port}", "sglang"),
         ("env A=b python -m vllm.entrypoints.openai.api_server {model} {port}", "vllm"),
         ("llama-server -m {model} --port {port}", "llama-server"),
+        ("python3 -u -m sglang.launch_server {model} {port}", "sglang"),
+        ("python3 /opt/serve.py -m {model} --port {port}", "python3"),
         ("env -u A --chdir /tmp B=c vllm serve {model} --port {port}", "vllm"),
     ],
 )

@@ -241,6 +241,9 @@ def test_only_embed_page_can_be_framed_anywhere(http: httpx.Client) -> None:
 
 
 FORGED = 'ko-vdc\n{"level": "error", "logger": "forged"}\n'
+DEEP: Any = "x"  # a list that is nested 600 deep
+for _ in range(600):
+    DEEP = [DEEP]
 FILE = {"path": "x", "url": "http://127.0.0.1:9/x", "meta": {"_type": "gradio.FileData"}}
 
 
@@ -259,6 +262,7 @@ FILE = {"path": "x", "url": "http://127.0.0.1:9/x", "meta": {"_type": "gradio.Fi
         ("submit", [], "submit takes 6 values: model, benchmarks, revision, precision, share, thinking"),
         ("submit", ["o/m", [[FILE]], "", "auto", False, "auto"], "none of them is an object"),
         ("result", [], "result takes one value: key"),
+        ("result", [DEEP], ""),
         ("request", [FORGED, FORGED], "request takes one value: key"),
         ("queue", [FORGED], "queue takes no values"),
     ],

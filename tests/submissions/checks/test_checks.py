@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from submissions.checks.submission import Submission
 from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
 from submissions.hub_models.architectures import ARCHITECTURES
+from submissions.hub_models.open_repository import open_repository
 from submissions.hub_models.repository import Repository, content_revision
 from submissions.operator.opt_out import opt_in, opt_out
 from submissions.queue.queue import Queue
@@ -222,7 +224,13 @@ def test_check_rejects_broken_local_model(
 
 def test_check_accepts_config_keys_of_old_transformers(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path)
-    _configure(folder, _name_or_path="org/x", _commit_hash="0", attn_implementation={"text_config": "sdpa"}, _sliding_window_pattern=6)
+    _configure(
+        folder,
+        _name_or_path="org/x",
+        _commit_hash="0",
+        attn_implementation={"text_config": "sdpa"},
+        _sliding_window_pattern=6,
+    )
     _configure(folder, _pad_token_id=0, _valid_processor_keys=["a"], scale={"__float__": "Infinity"})
     assert refusals(check("m/x", tmp_path, store)) == {}
 
@@ -537,3 +545,21 @@ def test_reports_are_kept_by_revision(models_dir: Path, monkeypatch: pytest.Monk
     for is_approved in (lambda *_: True, lambda *_: False):
         check_model("tiny/image-text", None, models_dir, REGISTRY, max_bytes=10**9, is_approved=is_approved, kept=kept)
     assert len(made) == 3, "approved code is checked again"
+
+
+def test_report_of_adapter_is_made_again_if_the_code_of_its_base_is_approved(models_dir: Path) -> None:
+    repository = open_repository("tiny/image-text", None, models_dir)
+    adapter = replace(repository, model_id="o/adapter", base=replace(repository, model_id="o/base"))
+    made: list[bool] = []
+    kept = KeptReports()
+    approved_models: set[str] = set()
+
+    def check() -> Report:
+        made.append(bool(approved_models))
+        return Report("o/adapter", None, ())
+
+    for approved in (set(), {"o/base"}, set(), {"o/base"}):
+        approved_models.clear()
+        approved_models.update(approved)
+        kept.get(adapter, lambda model_id, _: model_id in approved_models, check)
+    assert made == [False, True]
