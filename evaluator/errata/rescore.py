@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.metrics import not_measured
 from evaluator.core.data_types import Item, Score
 from evaluator.core.errors import DataError, Details, EvaluationError, LeakError
 from evaluator.datasets.leak_check import check_public
@@ -146,11 +147,12 @@ class Rescoring:
         return _measured(self._benchmark, self._source, self._reader.read(snapshot)[0])
 
     def _lacks_metric(self, row: BoardRow) -> bool:
-        """Return whether a result lacks a metric that is a mean over items. Other metrics may be `not_measured` here.
+        """Return whether a result lacks a metric that can be computed.
 
-        A mean may be missing for good too, if no item has a value. `_rescore` finds out.
+        A metric may be missing for good, if no item has a value. `_rescore` finds out.
         """
-        return any(metric.name not in row.metrics for metric in self._benchmark.metrics if metric.is_mean)
+        computed = [metric.name for metric in self._benchmark.metrics if metric.aggregate is not not_measured]
+        return any(name not in row.metrics for name in computed)
 
     def _read_verified(self, row: BoardRow, snapshot: Snapshot) -> tuple[EvalResult, Details]:
         """Return a result and its stored answers.
