@@ -311,13 +311,18 @@ class KoFresh(Benchmark):
     def _score_for_gold(self, item: Item, gold: str, answer: Answer) -> Score:
         """Return the score of an answer if `gold` is the gold answer: a letter, UNANSWERABLE, a quantity or a name."""
         output = answer.text
+        is_empty = not output.strip()
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
             right = asserted_letter(output) == gold
             return _scored(item, answer, right=right, f1=float(right), declined=declined, wrong=WRONG_LETTER)
         if gold == UNANSWERABLE:
             values = dict.fromkeys(("em", "f1", "abstains"), float(declined))
-            return Score(item.id, {**values, "net": 1.0 if declined else WRONG}, answer.status)
+            if declined:
+                net = 1.0
+            else:
+                net = 0.0 if is_empty else WRONG
+            return Score(item.id, {**values, "net": net}, answer.status)
         if hesitates(output):  # says 알 수 없음, even if it gives a value too: "347건이지만 알 수 없음"
             f1 = 0.0
         elif reading := reading_of(gold):  # a value with a tolerance, such as 347건 (±12건)
@@ -337,15 +342,14 @@ def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: boo
     """Return the score of an answerable question.
 
     `declined` is whether the answer says that the question cannot be answered, `wrong` what a wrong answer counts in `net`.
-    There an empty answer counts 0, like a declined one.
+    An empty answer is no attempt, and counts 0 there like a declined one.
     """
+    is_attempt = not declined and bool(answer.text.strip())
     if right:
         net = 1.0
-    elif declined or not answer.text.strip():
-        net = 0.0
     else:
-        net = wrong
-    values = {"em": float(right), "f1": f1, "net": net, "attempt_rate": float(not declined)}
+        net = wrong if is_attempt else 0.0
+    values = {"em": float(right), "f1": f1, "net": net, "attempt_rate": float(is_attempt)}
     return Score(item.id, values, answer.status)
 
 

@@ -27,6 +27,8 @@ def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> 
     """
     if prompt.page is None:
         return prompt.text, None
+    if not prompt.page:
+        return prompt.text.replace(PAGE, ""), None
     whole = prompt.text.replace(PAGE, prompt.page)
     if room is None:
         return whole, None

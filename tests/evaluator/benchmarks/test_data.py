@@ -116,7 +116,7 @@ def test_load_names_line_without_object(tmp_path: Path, line: str) -> None:
     _write(folder, rows[:2])
     with (folder / "items.jsonl").open("a") as file:
         file.write(line + "\n")
-    with pytest.raises(DataError, match="row 3"):
+    with pytest.raises(DataError, match="line 3"):
         BENCHMARKS["ko-vdc"].load(folder)
 
 
