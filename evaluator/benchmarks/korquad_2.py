@@ -62,7 +62,7 @@ class KorQuAD2(Benchmark):
     name = "korquad-2"
     version = "1"
     inputs = "page"
-    min_context = 256  # of a model's context; a page that does not fit is read in windows
+    min_context = 256  # tokens; a page that does not fit in a model's context is read in windows
     prompt = PROMPT
     prompt_tokens, answer_tokens = 9000, 30
     latency_protocol = "total"
@@ -100,7 +100,7 @@ class KorQuAD2(Benchmark):
 
     def load(self, source: Path) -> list[Item]:
         """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
-        has_items = any((source / name).is_file() for name in ITEM_FILES)  # there may be other JSON too
+        has_items = any((source / name).is_file() for name in ITEM_FILES)  # these decide, even beside other JSON
         # A folder with neither counts as in the schema, so that the error names the items files that are missing.
         is_in_schema = source.is_dir() and (has_items or not files_below(source, PUBLISHED))
         if is_in_schema:

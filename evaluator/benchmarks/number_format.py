@@ -188,10 +188,10 @@ def _fixed(value: Decimal, pattern: str) -> str:
     whole, _, decimals = pattern.partition(".")
     whole_digits = whole.rstrip(",")
     decimal_digits = decimals.rstrip(",")
-    scale_commas = len(whole) + len(decimals) - len(whole_digits) - len(decimal_digits)
+    scale_commas = (len(whole) - len(whole_digits)) + (len(decimals) - len(decimal_digits))
     rounded = _rounded(value.scaleb(-3 * scale_commas), len(decimal_digits))
     before, _, after = f"{rounded:f}".partition(".")
-    before = "" if before == "0" else before
+    before = "" if before == "0" else before  # the pattern decides whether a leading 0 is shown: .00 shows 0.5 as .50
     before = before.zfill(whole_digits.count("0"))
     if "," in whole_digits:
         before = _THOUSANDS.sub(",", before)

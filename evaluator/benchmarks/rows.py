@@ -46,10 +46,14 @@ def items_file(folder: Path) -> Path:
 
 
 def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the number of each row of an items file, from 1, and the row. Raises DataError if the file cannot be read."""
+    """Yield each row of an items file, after its number from 1 (the line number in `items.jsonl`).
+
+    Raises DataError if the file cannot be read.
+    """
     is_parquet = file.suffix == ".parquet"
     try:
-        yield from enumerate(parquet_rows(file), 1) if is_parquet else json_lines(file)
+        numbered_rows = enumerate(parquet_rows(file), 1) if is_parquet else json_lines(file)
+        yield from numbered_rows
     except (OSError, ValueError) as error:
         raise DataError(f"{file}: not a {'Parquet' if is_parquet else 'text'} file: {error}") from None
 

@@ -12,7 +12,7 @@ from multiprocessing import resource_tracker
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 SIGKILL_EXIT_CODES = (-signal.SIGKILL, 128 + signal.SIGKILL)  # the second is reported by bubblewrap and shells
 STOP_EXIT_CODES = {*SIGKILL_EXIT_CODES, *(-s for s in STOP_SIGNALS), *(128 + s for s in STOP_SIGNALS)}
-STOP_NOTICE_SECONDS = 1.0  # a signal to the group may reach this process a moment after its helper
+STOP_NOTICE_SECONDS = 1.0  # waited for a stop after a helper has ended, because the signal may reach this process later
 
 
 @contextmanager

@@ -151,7 +151,7 @@ def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> list[str
     """Return the ids of the items whose output the published rule accepts. `outputs` has an output for each item."""
     answers = [Answer(item.id, output, "ok", seconds=0.0) for item, output in outputs]
     scores = benchmark.score_flat([item for item, _ in outputs], answers)
-    # Only means have a value for each item. Benchmarks declare that of the published rule before stricter ones.
+    # Only means have a value for each item. The first is that of the published rule: `em` is declared before `em_strict`.
     published_metric = next(metric.name for metric in benchmark.metrics if metric.is_mean)
     return [score.id for score in scores if score.values[published_metric] == 1]
 

@@ -3,7 +3,8 @@
 The worker calls `configured_source`, commands with an option `--data` call `open_source`. Both return a `Source`, from whose
 path `load_items` reads the items.
 
-A Hub dataset is downloaded once per commit, into a folder in the documented schema. There are three kinds:
+A Hub dataset is downloaded once for each commit, split and version of the benchmark, into a folder in the documented schema.
+There are three kinds of such datasets:
 - a folder in that schema, as `python -m evaluator import` writes it
 - Parquet shards with embedded images, as `push_to_hub` of the `datasets` library writes them
 - rows in the makers' columns, for benchmarks that declare those
@@ -158,6 +159,7 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
     except (ValueError, FileNotFoundError) as error:
         message = " ".join(str(error).split())[:MAX_LOAD_ERROR]
         raise DataError(f"{SCHEME}{repo}: {message}") from None
+    # Rows in the documented schema have one of these columns. The makers' tables that `columns` declare have neither.
     is_in_schema = bool({"images", "page"} & set(rows.features))
     if benchmark.columns and not is_in_schema:
         _convert(repo, benchmark, rows, folder)

@@ -41,10 +41,11 @@ def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
     """
     if not settings.data:
         drawn = ", ".join(name for name, benchmark in BENCHMARKS.items() if benchmark.drawn)
-        message = (
-            f"HANNUN_DATA names no test set: only rows of {drawn}, which is drawn here, have a rank; others are trials"
+        said = (
+            f"HANNUN_DATA names no test set: only rows of {drawn}, which is drawn here, have a rank; "
+            "others are trials on sample items"
         )
-        yield skipped("data", f"{message} on sample items")
+        yield skipped("data", said)
     for name, data in settings.data.items():
         if data == DRAWN:
             yield ok("data", f"{name} is drawn from this installation's secret; its rows have a rank")

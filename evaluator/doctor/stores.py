@@ -56,7 +56,7 @@ def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
     url = settings.store
     try:
         if not is_remote(url) and not local_path(url).exists():
-            yield from _missing_folder("store", url, "the board creates the store at its first start")
+            yield from _check_can_create("store", url, "the board creates the store at its first start")
             return
         store = open_store(url, settings)
         files = len(store.snapshot().files)
@@ -74,7 +74,7 @@ def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
     url = settings.private_store
     try:
         if not is_remote(url) and not local_path(url).exists():
-            yield from _missing_folder("private store", url, "it is created at the first start")
+            yield from _check_can_create("private store", url, "it is created at the first start")
             return
         private = open_private_store(settings)
         written = secrets.token_bytes(16)
@@ -253,7 +253,7 @@ def _write_and_take_back(store: Store) -> None:
     transact(store, take_back)
 
 
-def _missing_folder(check: str, url: str, creation: str) -> Iterator[Finding]:
+def _check_can_create(check: str, url: str, creation: str) -> Iterator[Finding]:
     """Check that the folder of a store that does not exist yet can be created. `creation` states when that happens."""
     existing = nearest_existing(local_path(url).resolve())
     if os.access(existing, os.W_OK | os.X_OK) and existing.is_dir():

@@ -64,7 +64,7 @@ ATTEMPTS = 8  # for each question
 MAX_REFUSALS = 8
 MIN_ANSWERS_TO_CHECK_TAGS = 8  # answers without any reasoning, after which a server seems to leave out the tags
 MAX_MESSAGES = 100  # distinct messages of the server that are logged
-CONCURRENCY = 32  # maximum number of concurrent requests to a server
+DEFAULT_CONCURRENCY = 32  # maximum number of concurrent requests to a server, unless `batch_size` sets another
 LONGEST_WAIT = 300.0  # seconds between two attempts, even if the server asks for more
 IMAGE_TOKENS = 2048  # reserved in the budget for an image until the server reports its usage
 _END = object()  # put into the queue of results after the last one
@@ -115,7 +115,7 @@ class ApiEngine:
         self._messages: set[str] = set()  # of the server, as logged
         base_url = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (base_url, *options.api.replicas)
-        self.batch_size = options.batch_size or CONCURRENCY
+        self.batch_size = options.batch_size or DEFAULT_CONCURRENCY
         self._loads = [ServerLoad(self.batch_size) for _ in self._base_urls]
         self._budget = Budget(options.api, TokenCounts(*options.spent))
 
@@ -148,7 +148,8 @@ class ApiEngine:
         """Return the parameters of requests that the OpenAI protocol has."""
         if not self._options.remote:
             return {}  # a spawned server does not stream: some cut off half a character at the end of a stream
-        parameters: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}  # shows stalls
+        # In a stream, a server that stalls is noticed before the time limit of the whole request.
+        parameters: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
         if self._options.thinking in EFFORTS:
             parameters[EFFORT_PARAMETER] = self._options.thinking
         return parameters
@@ -238,7 +239,7 @@ class ApiEngine:
         return self._options.api
 
     async def _ask(self, servers: ServerPool, prompt: Prompt) -> Answer:
-        """Return the answer to one prompt, with the status `infra_error` if no server answers it.
+        """Return the answer to one prompt: `infra_error` if no server answers it, or an image cannot be read.
 
         Raises EvaluationError if all other questions would fail, too, or the budget is spent.
         """
@@ -253,10 +254,10 @@ class ApiEngine:
             *({"type": "image_url", "image_url": {"url": url}} for url in images),
             {"type": "text", "text": fitted.text},
         ]
-        # More than a text needs: a token has at least one byte, and most have several.
-        expected = TokenCounts(len(fitted.text.encode()) + IMAGE_TOKENS * len(images), fitted.max_tokens)
+        # A text has no more tokens than bytes: a token has at least one byte, and most have several.
+        upper_bound = TokenCounts(len(fitted.text.encode()) + IMAGE_TOKENS * len(images), fitted.max_tokens)
         try:
-            answer = await self._complete(servers, prompt.id, content, expected)
+            answer = await self._complete(servers, prompt.id, content, upper_bound)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
             self._log_message(error)
             self._check_failure(error, with_images=bool(images))
@@ -265,7 +266,7 @@ class ApiEngine:
         self._last_answer = time.monotonic()
         self._check_tags(answer)
         if answer.prompt_tokens is not None and answer.tokens is not None:
-            self._budget.settle(expected, TokenCounts(answer.prompt_tokens, answer.tokens))
+            self._budget.settle(upper_bound, TokenCounts(answer.prompt_tokens, answer.tokens))
         return replace(
             answer,
             windows=fitted.windows,
@@ -289,6 +290,7 @@ class ApiEngine:
         Its text then does not show where the reasoning ends and the answer starts. The built-in engine can tell them
         apart by the ids of the tokens, as can this engine if the server sends them.
         """
+        # If there are special tags, there is a `_model`, because only its tokenizer knows that they are special.
         if not self._format.has_special_tags or self._model.has_read_ids:
             return
         if answer.reasoning_tokens is not None and answer.text:
@@ -318,11 +320,12 @@ class ApiEngine:
         message = f"the server answers no question: {error}"
         if isinstance(error, openai.APIStatusError):
             message = f"the server answers {error.status_code}: {server_message(error, self._secret)}"
-        # openai's class of timeouts is a subclass of that of connection errors.
-        is_unreachable = isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError)
-        if self._server and (self._server.exit_code is not None or (is_unreachable and self._server.is_ending())):
-            message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
         if self._server:
+            # openai's class of timeouts is a subclass of that of connection errors.
+            is_timeout = isinstance(error, openai.APITimeoutError)
+            is_unreachable = isinstance(error, openai.APIConnectionError) and not is_timeout
+            if self._server.exit_code is not None or (is_unreachable and self._server.is_ending()):
+                message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
             raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
 
         if not self._reached and isinstance(error, openai.APIConnectionError):
@@ -333,12 +336,17 @@ class ApiEngine:
             if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
                 raise EvaluationError(FailureCode.API_REFUSED, message) from None
 
-    async def _complete(self, servers: ServerPool, prompt_id: str, content: list[Any], expected: TokenCounts) -> Answer:
+    async def _complete(
+        self, servers: ServerPool, prompt_id: str, content: list[Any], upper_bound: TokenCounts
+    ) -> Answer:
         """Send one question, with retries, and return its answer.
 
-        `content` are the parts of the user message. `expected` is an upper bound of the question's tokens. Each attempt
-        reserves them. An error status costs nothing and releases them. After an attempt without a response, for which a
-        provider may charge, they stay reserved. After an answer, `_ask` replaces them by the tokens used.
+        `content` are the parts of the user message. `upper_bound` are the most tokens that one attempt may use; its
+        `completion` is the limit that the server is sent.
+
+        Each attempt reserves these tokens. An error status costs nothing and releases them. After an attempt without a
+        response, for which a provider may charge, they stay reserved. After an answer, `_ask` replaces them by the
+        tokens used.
 
         Raises the error of the last attempt, or EvaluationError if the budget is spent.
         """
@@ -351,11 +359,11 @@ class ApiEngine:
             with attempt:
                 async with servers.slot() as client:
                     self._budget.count_request()
-                    self._budget.reserve(expected)
+                    self._budget.reserve(upper_bound)
                     try:
-                        completion = await self._create(client, content, expected.completion)
+                        completion = await self._create(client, content, upper_bound.completion)
                     except openai.APIStatusError:
-                        self._budget.settle(expected, NO_TOKENS)
+                        self._budget.settle(upper_bound, NO_TOKENS)
                         raise
                     if self._server and not completion.choices:  # only providers have filters that block questions
                         raise InvalidCompletionError("the completion has no choices")
@@ -392,7 +400,7 @@ class ApiEngine:
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 self._reached = True
                 if self._parameters.have_changed_since(sent):
-                    continue
+                    continue  # another request has left out or renamed a parameter meanwhile
                 # A server that has answered a question accepts all parameters, even if the complaint repeats their names.
                 if self._answered.total() or not self._parameters.adapt_to(error):
                     raise

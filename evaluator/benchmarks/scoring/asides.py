@@ -1,7 +1,7 @@
 """Decide whether an answer gives the required value and says more about it than was asked.
 
-`final_answer` asks this last, for an answer without a marker whose asserted quantities are not the required ones. To
-"2018년 화재 건수는?" with gold 7,131건, "2018년 화재는 7,131건으로 전년보다 227건 늘었으며, OECD 평균은 8,000건입니다" is right.
+`final_answer` asks this last, for an answer whose asserted quantities are not the required ones. To "2018년 화재 건수는?"
+with gold 7,131건, "2018년 화재는 7,131건으로 전년보다 227건 늘었으며, OECD 평균은 8,000건입니다" is right.
 Other values do not compete with the required one if they have another unit (756건 beside 24,797ha), are compared with it
 (전년보다, 375천 톤이 늘어난), sum it up or divide it (합계, 건당), are what it is computed from, or belong to something that the
 question does not name (OECD 평균은 3.7명).
@@ -53,8 +53,7 @@ _PARTICLE = re.compile(r"(?:은|는|이|가|을|를|의|에|에서|으로|로)$"
 _MIN_WORD = 3  # letters of words that are compared as a whole
 _WORD = re.compile(rf"[가-힣]{{{_MIN_WORD},}}")
 _LIST_MARK = re.compile(r"\s*[-•·|*]")  # - 음식점: 5건
-# An answer with these is read by the rules for markers, conclusions and alternatives only: it is undecided, contradicts
-# itself, or computes in several steps.
+# An answer with one of these is never accepted here: it is undecided, contradicts itself, or computes in several steps.
 _UNDECIDED = re.compile(
     r"""
     <think>
@@ -67,6 +66,8 @@ _UNDECIDED = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# An answer with a marker or a conclusion is not accepted here either, because `final_answer` has already compared what that
+# gives: "2018년 화재는 7,131건입니다. 따라서 답은 6,904건입니다."
 _CONCLUDES = re.compile(
     r"""
     따라서 | 그러므로 | 이므로 | 결론 | 최종                    # 따라서 5건
@@ -156,7 +157,7 @@ class Candidate(NamedTuple):
 def gives_value_and_more(text: str, reference: Reference) -> bool:
     """Return whether all values of a text that compete to be the answer are the required ones.
 
-    `text` is an answer without a marker, which `plain` has returned. To "2018년 화재 건수는?" with gold 7,131건,
+    `text` is an answer that `plain` has returned. To "2018년 화재 건수는?" with gold 7,131건,
     "2018년 화재는 7,131건으로 전년보다 227건 늘었습니다." → True; "화재는 7,131건이며, 화재는 6,904건입니다." → False
 
     The order matters. Operands are removed first, by their values: 7,131건 and 6,904건 of "2018년은 7,131건, 2017년은 6,904건으로
@@ -175,10 +176,10 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     if len(required) == 2:
         candidates = [candidate for candidate in candidates if not _is_of_both(candidate.quantity, required)]
     if len(required) == 1 and candidates:
-        competing = _without_operands(question, text, candidates, required[0])
-        candidates = _about_question(competing)
-        left_out = [candidate for candidate in competing if candidate not in candidates]
-        if _is_table(left_out, concludes=competing[-1].is_stated):
+        results = _without_operands(question, text, candidates, required[0])
+        candidates = _about_question(results)
+        left_out = [candidate for candidate in results if candidate not in candidates]
+        if _is_table(left_out, concludes=results[-1].is_stated):
             return False
     # A single value that only a list has may be of any of its rows. Two values may be a list of two rows.
     is_stated = len(required) > 1 or any(candidate.is_stated for candidate in candidates)
@@ -259,16 +260,21 @@ def _is_table(left_out: Sequence[Candidate], *, concludes: bool) -> bool:
 
 
 def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
-    """Yield the values of a text that compete to be the answer, sentence by sentence."""
+    """Yield the values of a text that compete to be the answer, sentence by sentence.
+
+    Sentences about another place of a ranking than the question's are skipped: 가장 적은 for 가장 많은.
+    """
     question, in_question, required = reference
     sentences = [match[0] for match in SENTENCE.finditer(text)]
     operands: list[Quantity] = []
     for sentence in sentences:
         operands += [mention.quantity for mention in scan(sentence) if is_in_expression(sentence, mention)]
     for sentence in sentences:
-        # "화재가 가장 많은 해는 2019년입니다", where the question asks for no place.
+        if is_about_another_place(question, sentence):
+            continue
+        # If the question asks for no place of a ranking, a sentence about one is a remark: 화재가 가장 많은 해는 2019년입니다.
         adds_ranking = superlative(sentence).place and not superlative(question).place
-        if is_about_another_place(question, sentence) or (adds_ranking and not has_any(sentence, required)):
+        if adds_ranking and not has_any(sentence, required):
             continue
         yield from _candidates_of_sentence(sentence, reference, [*in_question, *operands])
 
@@ -292,7 +298,7 @@ def _candidates_of_sentence(sentence: str, reference: Reference, no_answers: Seq
         if _is_aside(sentence, mention, reference, is_required=is_required):
             continue
         before = sentence[candidate_end : mention.start]
-        if candidate_end == 0 or not JOINS_VALUES.fullmatch(before):
+        if not JOINS_VALUES.fullmatch(before):
             words = _words_of_question(before, reference.question)
         candidate_end = mention.end
         is_in_range = bool(_RANGE_BEFORE.search(sentence[: mention.start]) or RANGE_AFTER.match(sentence, mention.end))
@@ -331,7 +337,7 @@ def _is_year_in_english(sentence: str, mention: Mention) -> bool:
 
 
 def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_required: bool) -> bool:
-    """Return whether a sentence says a value of another year, denies it, compares it, or computes with it.
+    """Return whether a value of a sentence is only an aside: of another year, denied, compared, or part of an expression.
 
     These reasons hold for a required value too. The reasons after `is_required` (a rounding, another label, a change, a sum,
     a rate) do not: they are about what a value is, and the required one is what the question asks for.

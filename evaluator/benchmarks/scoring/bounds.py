@@ -69,9 +69,9 @@ _BOUND_BEFORE = re.compile(
 class _Limit(NamedTuple):
     """A kind of bound that a question may ask for. To "최대 몇 명입니까?", "최대 300명입니다" gives the value."""
 
-    asks: re.Pattern[str]
-    before: re.Pattern[str]  # up to the value
-    after: re.Pattern[str]
+    asks: re.Pattern[str]  # searched in the question: 최대 몇 명
+    before: re.Pattern[str]  # searched right before the value: 최대 [300명]
+    after: re.Pattern[str]  # matched right after it: [300명] 이하
 
 
 def _limit(asks: str, before: str, after: str) -> _Limit:
@@ -87,7 +87,8 @@ _ASKED_VALUE = r"(?: 몇 | 얼마 | 며칠 | 언제 ) \s? [가-힣A-Za-z㎡%]{0,
 _NEVER = r"(?!)"  # matches nothing
 _LIMITS = (
     _limit(
-        rf"최[대고장] | 상한 | 한도 | 정원 | 수용 | 기준치 | 허용 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 ) | \b(?: maximum | at\ most | up\ to )\b",  # 몇 명까지
+        rf"최[대고장] | 상한 | 한도 | 정원 | 수용 | 기준치 | 허용 | {_ASKED_VALUE} (?: 까지 | 이하 | 이내 )"  # 몇 명까지
+        r" | \b(?: maximum | at\ most | up\ to )\b",
         r"최[대고장](?:한|로)? | 많아야 | ≤ | at\ most | up\ to",  # 최대 [300명]
         r"이하 | 이내 | or\ (?:less|fewer|below)",  # [300명] 이하
     ),
@@ -114,12 +115,12 @@ def is_bound(question: str, text: str, mention: Mention) -> bool:
     """
     if _EXTREME_AFTER.match(text, mention.end) and not _ASKS_FOR_EXTREME.search(question):
         return True
-    before = max(0, mention.start - _REACH)
+    reach_start = max(0, mention.start - _REACH)
     bounds_after = _BOUND_AFTER.match(text, mention.end)
-    bounds_before = _BOUND_BEFORE.search(text, before, mention.start)
+    bounds_before = _BOUND_BEFORE.search(text, reach_start, mention.start)
     if not (bounds_after or bounds_before):
         return False
     asked = [limit for limit in _LIMITS if limit.asks.search(question)]
     is_asked_after = any(limit.after.match(text, mention.end) for limit in asked)
-    is_asked_before = any(limit.before.search(text, before, mention.start) for limit in asked)
+    is_asked_before = any(limit.before.search(text, reach_start, mention.start) for limit in asked)
     return bool(bounds_after and not is_asked_after) or bool(bounds_before and not is_asked_before)

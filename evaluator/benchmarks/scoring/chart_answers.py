@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 # Values of `question_type_id`, grouped by how the answers are compared.
-NUMERIC_OR_TEXT = {1, 2, 101, 102}
+NUMERIC_OR_TEXT = {1, 2, 101, 102}  # a number if the answer is one, else a text
 EXACT_NUMBER = {54, 72}
 ROUGH_NUMBER = {10, 11, 12, 50, 51, 52, 110}
-TEXT_OR_NUMBER = {13, 14, 15, 103, 113}
+TEXT_OR_NUMBER = {13, 14, 15, 103, 113}  # right as a text or as a number
 UNORDERED = {40, 41, 42, 43, 44}
 TEXT = {60, 61, 70, 80, 90}
 ORDERED = {71}
-ANY_CHARACTER = {30}
+ANY_CHARACTER = {30}  # ordered lists too, but published code compares single characters (`reference_match`)
 CHOICES = {202, 1919810, 1919811, 1919812}
 
 EXACT, ROUGH = 0.001, 0.05  # relative error allowed

@@ -47,7 +47,8 @@ _AROUND_ITEM = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)  # Italy - $12
+# Italy[ - $12] at the end of a line. It is removed from the text, but not from bullets and cells, which _AROUND_ITEM is for.
+_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
 # Names that are left in a text from which the items of the answer were removed, which are items of their own.
 _OTHER_ITEM = re.compile(
     r"""
@@ -146,19 +147,16 @@ def _list_texts(question: str, answer: str, response: str, *, is_ordered: bool) 
     part = marked[-1] if marked else re.split(r"\n\s*\n", without_remarks(response))[-1]
     lines = _LIST_MARK.sub("\n", without_remarks(part).replace("*", "")).strip()
     text = _VALUE_OF_ITEM.sub("", lines)
-    texts = {text, _PREDICATE.sub("", text)}
+    without_contrast = _CONTRAST.split(text, maxsplit=1)[0]
+    texts = {text, without_contrast, _PREDICATE.sub("", text), _PREDICATE.sub("", without_contrast)}
     if text.count(":") == 1:
         texts.add(text.partition(":")[2])
+    if lead := _LEAD.match(without_contrast):
+        texts.add(without_contrast[lead.end() :])
     # The last one of a ranking may be in a contrast: Italy leads, while Japan has the fewest.
-    if is_ordered and (mentioned := _in_order_of_mention(question, answer, text)):
-        texts.add(mentioned)
-    if contrast := _CONTRAST.search(text):
-        text = text[: contrast.start()]  # from here on, all ways to read it are without the contrast
-        texts.update({text, _PREDICATE.sub("", text)})
-    if lead := _LEAD.match(text):
-        texts.add(text[lead.end() :])
-    if mentioned := _in_order_of_mention(question, answer, text):
-        texts.add(mentioned)
+    in_sentences = {text, without_contrast} if is_ordered else {without_contrast}
+    mentioned = {_in_order_of_mention(question, answer, sentences) for sentences in in_sentences}
+    texts |= mentioned - {""}
     if response.lstrip().startswith("|"):
         texts.update(_columns(response))
     bullets = _BULLET.findall(without_remarks(response).replace("**", ""))
@@ -182,9 +180,9 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
 
     Of answer "Japan,Italy" and "Italy is first and Japan is second", return "italy, japan".
     """
+    # The response is already in `one_form`; `strict_match` has written it so.
     items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
-    in_one_case = american(text.casefold())
-    places = _places_of(items, in_one_case)
+    places = _places_of(items, american(text.casefold()))
     without_items = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
     names = [
         *_OTHER_ITEM.findall(without_items),
