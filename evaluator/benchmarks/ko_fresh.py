@@ -318,10 +318,11 @@ class KoFresh(Benchmark):
             return _scored(item, answer, right=right, f1=float(right), declined=declined, wrong=WRONG_LETTER)
         if gold == UNANSWERABLE:
             values = dict.fromkeys(("em", "f1", "abstains"), float(declined))
+            net = WRONG
             if declined:
                 net = 1.0
-            else:
-                net = 0.0 if is_empty else WRONG
+            elif is_empty:
+                net = 0.0
             return Score(item.id, {**values, "net": net}, answer.status)
         if hesitates(output):  # says 알 수 없음, even if it gives a value too: "347건이지만 알 수 없음"
             f1 = 0.0
@@ -345,10 +346,11 @@ def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: boo
     An empty answer is no attempt, and counts 0 there like a declined one.
     """
     is_attempt = not declined and bool(answer.text.strip())
+    net = 0.0
     if right:
         net = 1.0
-    else:
-        net = wrong if is_attempt else 0.0
+    elif is_attempt:
+        net = wrong
     values = {"em": float(right), "f1": f1, "net": net, "attempt_rate": float(is_attempt)}
     return Score(item.id, values, answer.status)
 

@@ -149,14 +149,17 @@ def _rows_by_heading(file: Path, rows: Iterator[Sequence[Any]]) -> Iterator[dict
     """
     filled = (row for row in rows if any(row))
     headings = [composed(str(name or "")).strip() for name in next(filled, ())]
-    if len(headings) == 1 and (separator := next((mark for mark in ";\t" if mark in headings[0]), "")):
-        raise DataError(f"{file}: separates columns by {separator!r}: save it with commas")
+    if len(headings) == 1:
+        for separator in ";\t":
+            if separator in headings[0]:
+                raise DataError(f"{file}: separates columns by {separator!r}: save it with commas")
     repeated = next((name for name in headings if name and headings.count(name) > 1), None)
     if repeated is not None:
         raise DataError(f"{file}: two columns are named {repeated!r}")
     named_columns = sum(map(bool, headings))
     for row in filled:
-        if any(cell for place, cell in enumerate(row) if place >= len(headings) or not headings[place]):
+        without_heading = [cell for place, cell in enumerate(row) if place >= len(headings) or not headings[place]]
+        if any(without_heading):
             reason = f"the row has {len(row)} cells for {named_columns} headings: quote texts that contain commas"
             yield dict.fromkeys(headings, Unreadable(reason))
         else:

@@ -44,7 +44,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_doctor(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `doctor`, which unlike those of `add_commands` accepts `--store` before its name (app.py)."""
+    """Add the command `doctor`. app.py adds it beside the commands of `submissions`, as it is about the stores too."""
     doctor = commands.add_parser("doctor", help="check everything that a board needs, and say how to repair it")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
     doctor.add_argument(
@@ -132,7 +132,10 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
 
 
 def _add_store(parser: argparse.ArgumentParser) -> None:
-    """Add `--store`, which may also stand before the name of the command: a default would replace its value there."""
+    """Add `--store`, which may also be given before the name of the command.
+
+    It has no default (SUPPRESS), because a default would overwrite the value that was given there.
+    """
     parser.add_argument(
         "--store", default=argparse.SUPPRESS, help="path or address of the store (default: HANNUN_STORE)"
     )
@@ -187,14 +190,15 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--engine", default="auto", choices=["auto", *ENGINES], help="default: auto, chosen from the model's files"
     )
-    run.add_argument(
+    server = run.add_mutually_exclusive_group()
+    server.add_argument(
         "--base-url",
         action="append",
         metavar="ADDRESS",
         help="an OpenAI-compatible server, its key in HANNUN_API_KEY; repeat for each further server with the same model:"
         " each question goes to one that is free. Implies --engine api",
     )
-    run.add_argument(
+    server.add_argument(
         "--spawn",
         type=_server_command,
         metavar="COMMAND",
@@ -450,6 +454,7 @@ def _positive(text: str) -> int:
 
 
 def _server_command(text: str) -> str:
+    """Return the text unchanged if it is a valid command. `_with_reason(server_words)` would return its words."""
     try:
         server_words(text)
     except ValueError as error:

@@ -1,6 +1,6 @@
 """Call a command and turn its exceptions into one line on stderr and an exit code.
 
-The exit code is 2 for bad usage or bad input and 1 for other errors.
+The exit code is 2 for wrong usage or input and for failures of the model, and 1 for other errors (docs/cli.md).
 """
 
 import argparse

@@ -16,19 +16,21 @@ MARKS = {"ok": "ok     ", "fault": "FAULT  ", "skipped": "-      "}
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print a line for each finding, and return 1 if one of them is a fault."""
+    """Print a line for each finding, or with `--json` all of them at the end. Return 1 if one of them is a fault."""
     findings: list[Finding] = []
+
+    def report(finding: Finding) -> None:
+        findings.append(finding)
+        if not args.json:
+            _show(finding)
+
     try:
         settings = load_settings(BENCHMARKS).with_store(args.store)
     except SettingsError as error:
-        findings.append(
-            fault("settings", redact(str(error)), "correct this variable; docs/configuration.md lists all settings")
-        )
-        _show(findings[-1], as_json=args.json)
+        report(fault("settings", redact(str(error)), "correct this variable; docs/configuration.md lists all settings"))
     else:
         for finding in examine(settings, Options(args.address, evaluates=not args.quick)):
-            findings.append(finding)
-            _show(finding, as_json=args.json)
+            report(finding)
         remember(settings, findings)
     faults = sum(finding.state == "fault" for finding in findings)
     if args.json:
@@ -38,9 +40,7 @@ def main(args: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
-def _show(finding: Finding, *, as_json: bool) -> None:
-    if as_json:
-        return
+def _show(finding: Finding) -> None:
     print(f"{MARKS[finding.state]}{finding.check}: {finding.said}")
     if finding.remedy:
         print(f"       → {finding.remedy}")

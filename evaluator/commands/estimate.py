@@ -8,6 +8,7 @@ from evaluator.core.errors import DataError
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.estimate import DEVICES, DeviceSpeed, device_named, estimate
 from submissions.checks.benchmark_checks import benchmark_checks
+from submissions.checks.request import used_precision
 from submissions.config.settings import load_settings
 from submissions.hub_models.devices import device_names
 from submissions.hub_models.model_facts import BYTES_PER_PARAM, ModelFacts
@@ -26,9 +27,9 @@ def main(args: argparse.Namespace) -> int:
     facts = facts_of_model(args.model, args.revision, settings, trust_code=True)  # nothing of the model is run here
     if facts.params is None or facts.weight_bytes is None:
         raise DataError(f"{args.model}: its size cannot be read from its files")
-    precision = args.precision or facts.precision
+    precision = used_precision(facts, args.precision)
     weight_bytes = facts.weight_bytes
-    # Loading converts weights to this precision. Quantised weights, which are not in the table, stay as in the files.
+    # Loading converts weights to this precision. Quantised weights, whose precision is not in the table, stay as in the files.
     if precision in BYTES_PER_PARAM:
         weight_bytes = facts.params * BYTES_PER_PARAM[precision]
     price = args.price if args.price is not None else settings.price_per_hour

@@ -1,6 +1,7 @@
 """Find the model that a command line names: a folder, a model on the Hub, or one behind a server.
 
-The commands `run`, `parity` and `estimate` first read its facts, check their options by these, and then download it.
+The commands `run`, `parity` and `estimate` first read its facts and check their options by these. `run` and `parity` then
+download it.
 """
 
 import argparse

@@ -52,7 +52,7 @@ def _draw(args: argparse.Namespace) -> int:
     check_new_folder(args.out)
     with shown_progress() as show:
         set_hash = draw_set(args.seed, args.out, args.n, partial(show, "draw"))
-        print(f"{args.out}: {set_hash}")
+    print(f"{args.out}: {set_hash}")  # outside, because the progress bar takes over stdout
     return 0
 
 
@@ -120,7 +120,7 @@ def _verify(args: argparse.Namespace) -> int:
     folder = Path(args.published)
     if not folder.is_dir():
         return _verify_set(_read_commitment(args.published), args.out)
-    public, count, found = _limited(folder, checked, folder, args.board)
+    public, count, found = _limited(checked, folder, args.board)
     print(f"{folder}: {count} results, whose scores were computed again from their answers")
     if not args.board:
         print(
@@ -128,16 +128,17 @@ def _verify(args: argparse.Namespace) -> int:
         )
     if found:
         print(printable("\n".join(found), keep="\n"))
-    return max(_verify_set(public, args.out), 1 if found else 0)
+    set_code = _verify_set(public, args.out)
+    return 1 if found else set_code
 
 
-def _limited(folder: Path, function: Callable[..., T], *arguments: Any) -> T:
-    """Return `function(*arguments)`, which reads a stranger's folder, computed in a process with limits.
+def _limited(function: Callable[..., T], folder: Path, *arguments: Any) -> T:
+    """Return `function(folder, *arguments)`, computed in a process with limits, because the folder may be a stranger's.
 
-    Raises DataError if the folder cannot be read.
+    Raises DataError, naming the folder, if it cannot be read.
     """
     try:
-        return run_limited(function, *arguments, seconds=VERIFY_SECONDS)
+        return run_limited(function, folder, *arguments, seconds=VERIFY_SECONDS)
     except DataError:
         raise
     except EvaluationError as error:
@@ -160,7 +161,7 @@ def _verify_set(public: Commitment, out: Path) -> int:
 
 def _statistics(args: argparse.Namespace) -> int:
     """Print the table of items."""
-    title, rows = _limited(args.folder, table_of_items, args.folder)
+    title, rows = _limited(table_of_items, args.folder)
     table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)
     for row in rows:
         table.add_row(

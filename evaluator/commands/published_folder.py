@@ -1,7 +1,7 @@
 """What `ko-fresh verify` and `ko-fresh statistics` compute from a stranger's folder, in a process with limits.
 
-`ko_fresh.py` runs these functions with `run_limited`. They are apart from it, so that the process does not import what draws
-sets.
+`ko_fresh.py` runs these functions with `run_limited`. They have a file of their own because the process imports it, and
+importing `ko_fresh.py` would take longer: it imports what draws sets, such as matplotlib.
 """
 
 from pathlib import Path

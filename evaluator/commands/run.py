@@ -119,8 +119,8 @@ def _engine(args: argparse.Namespace) -> str | None:
 def _request(facts: ModelFacts, engine: str | None, args: argparse.Namespace) -> EvalRequest:
     """Return the request. Raises RefusedError."""
     if args.base_url:
-        # The chat template of a server is unknown, so the mode is not checked against it, but sent to the server. The key of a
-        # request that is never queued does not have to agree with it.
+        # The chat template of a server is unknown, so the mode is sent to the server without a check. It is not part of the
+        # request's key, which only queued requests need (`request_key`).
         unchecked = local_request(facts, args, thinking=None)
         request = unchecked.evolve(thinking=args.thinking)
     else:

@@ -32,5 +32,6 @@ def main(args: argparse.Namespace) -> int:
     commit = args.commit or scheduler.newest_commit(space)
     job_settings = JobSettings(space, commit, args.flavor, image, args.timeout, args.namespace)
     print(f"code: {space} at {commit}")
-    print(f"scheduled job {scheduler.create(job_settings, args.every)}: {cron(args.every)}")
+    job_id = scheduler.create(job_settings, args.every)
+    print(f"scheduled job {job_id}: {cron(args.every)}")
     return 0

@@ -142,7 +142,7 @@ class Score:
     """The score of one item."""
 
     id: str
-    values: Mapping[str, float]  # metric name → score as a fraction; `lowest` of the metric is in percent
+    values: Mapping[str, float]  # metric name → score as a fraction; a `Metric.lowest` of -100 (percent) is -1 here
     status: AnswerStatus
     prediction: str = ""  # canonical answer (for example a letter), for metrics that are not a mean over items
     gold: str = ""  # in the form of `prediction`

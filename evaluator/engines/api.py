@@ -358,7 +358,6 @@ class ApiEngine:
         ):
             with attempt:
                 async with servers.slot() as client:
-                    self._budget.count_request()
                     self._budget.reserve(upper_bound)
                     try:
                         completion = await self._create(client, content, upper_bound.completion)
@@ -385,6 +384,7 @@ class ApiEngine:
         If the server rejects a parameter, the request is repeated without it.
         """
         while True:
+            self._budget.count_request()
             sent = self._parameters.of_request(max_tokens)
             try:
                 async with asyncio.timeout(self._api.timeout):

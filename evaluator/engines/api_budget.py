@@ -10,7 +10,7 @@ PRICED_TOKENS = 1_000_000  # prices are for this many tokens
 
 
 class TokenCounts(NamedTuple):
-    """The tokens of a question, expected or used."""
+    """Numbers of tokens, expected or used."""
 
     prompt: int
     completion: int  # generated, reasoning included
@@ -23,7 +23,8 @@ class Budget:
     """Hard limits on tokens, cost and requests: a request that could exceed one is not sent.
 
     Before each attempt, `reserve` takes an upper bound of its tokens, and afterwards `settle` replaces it by what the
-    server reports. Requests are counted by process, so a resumed evaluation starts at none again.
+    server reports. If it reports nothing, the bound stays reserved, because a provider may charge for the attempt too.
+    Requests are counted in this process only, so a resumed evaluation starts at 0 again.
     """
 
     def __init__(self, limits: ApiOptions, spent: TokenCounts) -> None:
@@ -52,7 +53,7 @@ class Budget:
         self._completion_tokens = completion_tokens
 
     def settle(self, reserved: TokenCounts, used: TokenCounts) -> None:
-        """Replace the tokens reserved for a question by those that it used."""
+        """Replace the tokens reserved for one attempt by those that it used."""
         self._prompt_tokens += used.prompt - reserved.prompt
         self._completion_tokens += used.completion - reserved.completion
 

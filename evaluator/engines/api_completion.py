@@ -46,7 +46,7 @@ class OutputFormat:
     stop_tokens: tuple[str, ...] = ()  # special tokens that end an answer
     # Reads the ids of the tokens, if the server sends them. Returns None if they are not ids of this model.
     read_tokens: Callable[[Sequence[int]], Output | None] | None = None
-    has_special_tags: bool = False  # whether servers leave out the tags of reasoning unless they are asked for them
+    has_special_tags: bool = False  # whether the closing tag is a special token, which servers leave out unless asked
 
     @property
     def shows_reasoning(self) -> bool:
@@ -153,7 +153,7 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
 def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: OutputFormat) -> int | None:
     """Return the number of reasoning tokens: as counted, as the server reports, or estimated from the length of the text.
 
-    Return None if the model did not reason.
+    Return None if the model did not reason, and 0 if it did but the server reports no number of tokens at all.
     """
     if output.reasoning_tokens is not None:
         return output.reasoning_tokens

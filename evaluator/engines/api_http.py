@@ -85,10 +85,12 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
     """Assemble the chunks of a stream into one completion.
 
     All text fields of the message are concatenated by name, because servers put reasoning into various ones
-    (`reasoning_content`, `reasoning`). A chunk without a message, as some servers send it at the end, adds none.
+    (`reasoning_content`, `reasoning`). A chunk without a message, as some servers send it at the end, adds no text. The
+    completion has a choice if a chunk has one, even if its text is empty.
     """
     completion: dict[str, Any] = {"id": "", "created": 0, "model": "", "object": "chat.completion", "choices": []}
-    message: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {"content": []}  # by text field of the message
+    has_choice = False
     finish = None
     async for chunk in stream:
         if not isinstance(chunk.choices, list | None):
@@ -98,12 +100,12 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
         for choice in chunk.choices or ():
             if choice.index:  # only the first choice is used
                 continue
+            has_choice = True
             finish = choice.finish_reason or finish
-            message.setdefault("content", [])
             for name, value in _fields(choice).items():
                 if isinstance(value, str) and name != "role":
-                    message.setdefault(name, []).append(value)
-    if message:
-        texts = {name: "".join(parts) for name, parts in message.items()}
+                    parts.setdefault(name, []).append(value)
+    if has_choice:
+        texts = {name: "".join(pieces) for name, pieces in parts.items()}
         completion["choices"] = [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", **texts}}]
     return ChatCompletion.construct(**completion)

@@ -61,22 +61,22 @@ class RequestParameters:
         current parameters.
         """
         complaint = complaint_of(error)
-        rejected = [name for name in OPTIONAL_FIELDS if name in self._extra and _names(complaint, name)]
+        rejected = [name for name in OPTIONAL_FIELDS if name in self._extra and _mentions(complaint, name)]
         if rejected:
             for name in rejected:
                 del self._extra[name]
-        elif "stream" in self._parameters and _names(complaint, "stream(?:ing|_options)?"):
+        elif "stream" in self._parameters and _mentions(complaint, "stream(?:ing|_options)?"):
             # Either of `stream` and `stream_options` may be meant, so the options are left out first.
             del self._parameters["stream_options" if "stream_options" in self._parameters else "stream"]
-        elif self._limit_name == "max_tokens" and _names(complaint, "max_tokens"):
+        elif self._limit_name == "max_tokens" and _mentions(complaint, "max_tokens"):
             self._limit_name = "max_completion_tokens"
-        elif "temperature" in self._parameters and _names(complaint, "temperature"):
+        elif "temperature" in self._parameters and _mentions(complaint, "temperature"):
             del self._parameters["temperature"]
         else:
             return False
         return True
 
 
-def _names(complaint: str, pattern: str) -> bool:
-    """Return whether a complaint has a parameter's name as a word: `stream`, but not in "Upstream error"."""
+def _mentions(complaint: str, pattern: str) -> bool:
+    """Return whether a complaint has a parameter's name as a word. "Upstream error" does not mention `stream`."""
     return re.search(rf"\b{pattern}\b", complaint) is not None

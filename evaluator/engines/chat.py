@@ -118,7 +118,9 @@ class ChatEngine:
         plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
         self._model = _load_model(loader, options, config, plain)
         self._decoding = _Decoding.of(self._model, self._inputs, options)
-        if plain:  # `generate` takes settings that its config leaves open from the model's config
+        # Loading has set it already, unless the repository has its own class and that sets another one. `generate` takes
+        # from it what the config of a call leaves open.
+        if plain:
             self._model.generation_config = plain
         parameters = inspect.signature(self._model.forward).parameters
         self._takes_type_ids = "token_type_ids" in parameters
@@ -268,10 +270,16 @@ class ChatEngine:
         stop_at = next((n for n, token in enumerate(tokens) if token in self._decoding.stops), None)
         if stop_at is not None and (budget_end is None or stop_at < budget_end):
             return stop_at, False
-        if stop_at is None and budget_end is None and self._decoding.config.stop_strings:
-            text = self._inputs.tokenizer.decode(tokens)  # the stop string is part of the answer
-            return None, not any(string in text for string in self._decoding.config.stop_strings)
-        return budget_end, True
+        if budget_end is not None:
+            return budget_end, True
+        # A stop string, which is then part of the answer, or one of the limits `max_new_tokens` and `max_time`.
+        stop_strings = self._decoding.config.stop_strings
+        if not stop_strings:
+            return None, True
+        if isinstance(stop_strings, str):  # transformers accepts a single one too
+            stop_strings = [stop_strings]
+        text = self._inputs.tokenizer.decode(tokens)
+        return None, not any(string in text for string in stop_strings)
 
     def _answer(self, prepared: PreparedPrompt, row: _GeneratedRow) -> Answer:
         """Return the answer in a generated row, without the reasoning. `answer` sets its time."""

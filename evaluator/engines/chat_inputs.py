@@ -93,7 +93,7 @@ class ChatInputs:
         Raises EvaluationError if the processor cannot be loaded or the model has no chat template.
         """
         self._takes_images = takes_images
-        # `ChatEngine` sets it to whether the model takes `mm_token_type_ids`, which mark image tokens.
+        # Whether the model takes `mm_token_type_ids`, which mark image tokens. `ChatEngine` sets it once a model is loaded.
         self.needs_media_types = False
         self.refusal = ""  # why an image was rejected last, here or by the model
         self._max_pixels = options.max_pixels
@@ -112,9 +112,10 @@ class ChatInputs:
         self.switches = switch_values(template, options.thinking)
         self._renderer = TemplateRenderer(template, tokenizer.special_tokens_map)
         self.tags: Tags | None = reasoning_tags_of(template, self._renderer, self._message(TEST_QUESTION, []))
-        self.reasons = self.tags is not None and options.thinking != "off"
+        self.reasons = self.tags is not None and options.thinking != "off"  # whether the model writes reasoning
         self._media = _media_tokens(self._processor, tokenizer)
-        # Two threads may not share a tokenizer. `encode`, which runs in a thread of its own, uses that of the processor.
+        # Padding is a setting of a tokenizer and not of one call. `encode` pads in another thread, so it has a tokenizer of
+        # its own, that of the processor. With a shared one, calls without padding could return padded tokens.
         self.tokenizer = copy.deepcopy(tokenizer)
         self.pad_id = _set_padding(tokenizer, pads_left=pads_left)
         # Tokens that the model may generate for a prompt: its answer, and the reasoning before it.
@@ -148,7 +149,7 @@ class ChatInputs:
             _, answer, after = self._renderer.render_whole(conversation).rpartition(PROBE_ANSWER)
         except TemplateError:  # the template does not accept answers
             return None
-        if not answer:  # the template changes what is said, for example to JSON
+        if not answer:  # the template changes the text of an answer, for example to JSON
             return None
         suffix = after.strip()
         longest_first = sorted(self.tokenizer.get_added_vocab().items(), key=lambda pair: -len(pair[0]))
@@ -272,8 +273,8 @@ class ChatInputs:
     def _writes_begin(self, conversation: list[dict[str, Any]]) -> bool:
         """Return whether the template of an image model writes the beginning-of-text token.
 
-        A processor lets its tokenizer add the token unless the text starts with it, and misses it after a space or a line
-        break. `apply_chat_template` of a tokenizer, which text models use, never adds one.
+        A processor lets its tokenizer add one unless the text starts with it. That is not enough: a template may write a
+        space or a line break first. `apply_chat_template` of a tokenizer, which text models use, never adds one.
         """
         begin = getattr(self.tokenizer, "bos_token", None)
         if not self._takes_images or not begin:

@@ -15,7 +15,6 @@ import inspect
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -158,7 +157,7 @@ class ExtractiveEngine:
 
     def _read(self, text: str) -> Page:
         """Tokenise a page, without special tokens."""
-        # Without special tokens, some tokenizers include spaces in the offsets. They are added here and dropped again.
+        # Special tokens are added and dropped again, because some tokenizers include spaces in the offsets without them.
         encoded = self._tokenizer(text, return_offsets_mapping=True, return_special_tokens_mask=True)
         is_text = np.array(encoded["special_tokens_mask"]) == 0
         offsets = np.array(encoded["offset_mapping"], np.int64).reshape(-1, 2)
@@ -202,7 +201,7 @@ class ExtractiveEngine:
             batchable = ordered if self._can_pad else [w for w in ordered if len(w.tokens) == len(ordered[0].tokens)]
             batch = batchable[: self.batch_size]
             ordered = ordered[len(batch) :]
-            for part, spans in split_batch_on_oom(batch, partial(_window_spans, self._model, self._padded)):
+            for part, spans in split_batch_on_oom(batch, self._window_spans):
                 for window, span in zip(part, spans, strict=True):
                     best_span, best_start = best[window.question]
                     # Windows come longest first. Of equal scores, the one earlier on the page must win.
@@ -212,12 +211,29 @@ class ExtractiveEngine:
                         best[window.question] = (page_span, window.page_start)
         return [None if span.score == NO_SPAN.score else span for span, _ in best]
 
+    def _window_spans(self, windows: Sequence[Window]) -> list[Span]:
+        """Return the best span of each window, as indexes of tokens of the window. Its length is not limited."""
+        inputs, on_page = self._padded(windows)
+        output = _output(self._model, inputs)
+        k = min(SPAN_CANDIDATES, on_page.shape[1])
+        # The best k starts and ends of each window: scores and token indexes, each of shape (windows, k).
+        start_scores, start_at = output.start_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
+        end_scores, end_at = output.end_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
+        # All pairs of them, of shape (windows, k * k). A pair whose end is before its start is not a span.
+        pairs = start_scores[:, :, None] + end_scores[:, None, :]
+        pairs = pairs.masked_fill(start_at[:, :, None] > end_at[:, None, :], -torch.inf).flatten(1)
+        scores, places = pairs.max(dim=1)
+        starts = start_at.gather(1, (places // k)[:, None])[:, 0]
+        ends = end_at.gather(1, (places % k)[:, None])[:, 0]
+        return list(map(Span, scores.tolist(), starts.tolist(), ends.tolist()))
+
     def _supports_type_ids(self) -> bool:
         """Return whether the tokenizer's token type ids can be passed to this model.
 
         The model must have an embedding for each of them. A RoBERTa with BERT's tokenizer often has one only, for 0.
         """
-        # The names in the tokenizer's file, if any. Those of its class lack the type ids that ALBERT was trained with.
+        # The tokenizer's file may list the model's inputs. Without a list, type ids are assumed. The list of the
+        # tokenizer's class is not used, because that of ALBERT lacks type ids although the model was trained with them.
         input_names = self._tokenizer.init_kwargs.get("model_input_names") or ["token_type_ids"]
         parameters = inspect.signature(self._model.forward).parameters
         if "token_type_ids" not in input_names or "token_type_ids" not in parameters:
@@ -269,26 +285,6 @@ class ExtractiveEngine:
             inputs["token_type_ids"] = type_ids
         on_device = {name: torch.from_numpy(value).to(self._device) for name, value in inputs.items()}
         return on_device, torch.from_numpy(on_page).to(self._device)
-
-
-def _window_spans(model: Any, padded: Any, windows: Sequence[Window]) -> list[Span]:
-    """Return the best span of each window, as indexes of tokens of the window.
-
-    The length of a span is not limited. `padded` is ExtractiveEngine._padded.
-    """
-    inputs, on_page = padded(windows)
-    output = _output(model, inputs)
-    k = min(SPAN_CANDIDATES, on_page.shape[1])
-    # The best k starts and ends of each window: scores and token indexes, each of shape (windows, k).
-    start_scores, start_at = output.start_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
-    end_scores, end_at = output.end_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
-    # All pairs of them, of shape (windows, k * k). A pair whose end is before its start is no span.
-    pairs = start_scores[:, :, None] + end_scores[:, None, :]
-    pairs = pairs.masked_fill(start_at[:, :, None] > end_at[:, None, :], -torch.inf).flatten(1)
-    scores, places = pairs.max(dim=1)
-    starts = start_at.gather(1, (places // k)[:, None])[:, 0]
-    ends = end_at.gather(1, (places % k)[:, None])[:, 0]
-    return list(map(Span, scores.tolist(), starts.tolist(), ends.tolist()))
 
 
 def _output(model: Any, inputs: dict[str, Any]) -> Any:

@@ -45,7 +45,7 @@ def reset_peak_gpu_memory() -> None:
 
 
 def peak_gpu_memory() -> int | None:
-    """Return the bytes of GPU memory that this process has reserved at most since the last reset, over all devices.
+    """Return the peak of GPU memory that this process has reserved since the last reset: bytes, summed over all devices.
 
     Return None if the process runs nothing on a GPU, for example because a server answers. The driver's own memory,
     about 0.5 GB for each device, is not counted.

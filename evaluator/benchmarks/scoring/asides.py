@@ -373,6 +373,6 @@ def _is_of_another_year(sentence: str, mention: Mention, in_question: Sequence[Q
     years_before = [
         other.quantity.value
         for other in scan(sentence)
-        if other.end <= mention.start and (other.quantity.unit == "년" or _is_year_in_english(sentence, other))
+        if other.end <= mention.start and (names_year(other.quantity) or _is_year_in_english(sentence, other))
     ]
     return len(asked_years) == 1 and bool(years_before) and years_before[-1] not in asked_years

@@ -47,8 +47,8 @@ _AROUND_ITEM = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Italy[ - $12] at the end of a line. It is removed from the text, but not from bullets and cells, which _AROUND_ITEM is for.
-_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d[^\n]*$", re.MULTILINE)
+# Italy[ - $12], up to the next item. It is removed from the text, but not from bullets and cells, which _AROUND_ITEM is for.
+_VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d(?:[^\n,;]|,(?=\d{3}))*")
 # Names that are left in a text from which the items of the answer were removed, which are items of their own.
 _OTHER_ITEM = re.compile(
     r"""

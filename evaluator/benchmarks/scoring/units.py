@@ -19,11 +19,11 @@ class Scale(NamedTuple):
 TIMES = {"회", "번", "건"}  # of events
 AGES = {"세", "년"}  # a life expectancy of 83.5세 is 83.5년
 HOUSEHOLDS = {"호", "가구", "세대"}  # 50,722호 of farmers are 50,722가구
-_GENERAL_COUNTERS = {"개", "개소"}  # may count any of the following: 47곳 is 47개교
+_GENERAL_COUNTERS = {"개", "개소"}  # may count any of the following: 47곳, which is read as 47개소, is 47개교
 _COUNTERS_OF_THINGS = {
     "개", "개소", "개국", "개사", "개교", "병상", "종", "팀", "벌", "켤레", "상자", "포기", "실", "석", "의석", "학급", "차로", "병", "정", "그릇", "잔",
 }  # fmt: skip
-_ORDINALS = {"위", "차", "번", "회", "단계"}  # 3번째 is 3차
+_ORDINALS = {"위", "차", "번", "회", "단계"}  # 3번째, which is read as 3위, is 3차
 
 # Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
@@ -44,9 +44,10 @@ UNITS = {
     "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
-UNIT_OF_DIFFERENCE = {"%": "%p", "시": "시간"}  # of two values in this unit; 건 for 건, as for most units
+# Unit of two values → unit of their difference, if it is another one: 60% and 40% differ by 20%p.
+UNIT_OF_DIFFERENCE = {"%": "%p", "시": "시간"}
 
-# Unit of a place or time that is asked for → units in which an answer may add where or when: 3층 to 301호, 6월 30일 to 18시.
+# Unit of a place or time → units of others that an answer may give with it: for 301호, "3층 301호"; for 18시, "6월 30일 18시".
 _PLACES = {"동", "층", "호", "실"}
 BESIDE = {
     **{unit: _PLACES - {unit} for unit in _PLACES},
@@ -60,6 +61,8 @@ BOUNDED_UNITS = {
     "정": "정", "팀": "팀", "평": "평", "벌": "벌", "켤레": "켤레", "상자": "상자", "포기": "포기", "학급": "학급", "차로": "차로", "병": "병", "그릇": "그릇",
     "잔": "잔", "데시벨": "db", "볼트": "V", "에이커": "에이커", "마일": "마일",
 }  # fmt: skip
+# Single letters that are also words or names of choices are units only as capitals.
+_LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
 
 MEASURES = {
     "mm": Scale("length", 1), "cm": Scale("length", 10), "m": Scale("length", 1000), "km": Scale("length", 10**6),
@@ -74,7 +77,7 @@ MEASURES = {
     "개월": Scale("months", 1), "년": Scale("months", 12), "hz": Scale("frequency", 1), "khz": Scale("frequency", 1000), "mhz": Scale("frequency", 10**6), "ghz": Scale("frequency", 10**9), "초": Scale("time", 1), "분": Scale("time", 60), "시간": Scale("time", 3600),
 }  # fmt: skip
 
-# The rest are parts of verbose patterns that ignore case.
+# The following are parts of verbose patterns that ignore case.
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"  # 1,234.5 or 1234 or .5
 MULTIPLIER = r"""
 (?: 십 | 억                              # 3억
@@ -86,8 +89,6 @@ MULTIPLIER = r"""
 """
 _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _NO_UNIT = r"프로 (?: 그램 | 젝트 | 세스 | 듀 | 토 | 필 | 모션 | 야구 | 축구 | 농구 | 배구 | 골프 | 선수 | 구단 )"  # 3 프로그램
-# Single letters that are also words or names of choices are units only as capitals.
-_LETTER_UNITS = {"W": "W", "J": "J", "V": "V", "A": "A"}
 # What may follow one of BOUNDED_UNITS, and in other files a counter or a name: a particle, an ending, or no letter.
 BOUND = r"""
 (?= (?![가-힣A-Za-z])

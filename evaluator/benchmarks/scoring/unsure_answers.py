@@ -22,13 +22,14 @@ _NEAR_AFTER = re.compile(
     r"""
     \s?
     (?: [과와]\ 비슷 | 에\ 가깝 | 에\ 근접 | 가까이 | 근처     # [300건]에 가깝습니다
-      | 내외\ 또는
+      | 내외\ 또는                                 # [300건] 내외 또는 그 이상, but not [300건] 내외
       | \s등\W*$                                  # [300건] 등
     )
     """,
     re.VERBOSE,
 )
-_BOUND_WORD = re.compile(  # of a gold answer. `is_bound` does not know 이내 and 까지
+# Makes a gold answer a bound, anywhere in it. `is_bound` knows only words beside the value, and not 까지: 최대치는 300건.
+_BOUND_WORD = re.compile(
     r"""
     최소 | 최대 | 적어도 | 많아야 | 이내 | 까지               # 최소 300건, 300건 이내
     | at\ least | at\ most | up\ to                           # at least 300
@@ -44,13 +45,11 @@ _UNSURE = re.compile(
     """,
     re.VERBOSE,
 )
-
-
-# Ends a sentence that denies what it says of its value: 402번은 시청으로 가지 않습니다. Not 300건으로 많지 않습니다.
+# Ends an answer that denies what it says of its value: 402번은 시청으로 가지 않습니다, but not 300건으로 많지 않습니다.
 _DENIED_PREDICATE = re.compile(
     r"(?![많크높적낮작]지|르지|변하지)[가-힣]지(?:는|도)?\s?(?:않|못)(?!은|는|한|하는)[가-힣]*[\s.!]*$"
 )
-_ASKS_FOR_DENIED = re.compile(r"않|못|없|아닌|안\s")
+_ASKS_FOR_DENIED = re.compile(r"않|못|없|아닌|안\s")  # 시청으로 가지 않는 버스는?
 
 
 def is_unsure(question: str, gold: str, output: str) -> bool:
@@ -62,20 +61,23 @@ def is_unsure(question: str, gold: str, output: str) -> bool:
     text = plain(output)
     if _UNSURE.search(text):
         return True
-    mentions = scan(text) if len(text) < MAX_DENIAL_LENGTH else ()
-    in_question = quantities(question)
+    if len(text) >= MAX_DENIAL_LENGTH:
+        return False
+    mentions = scan(text)
     asks_for_denied = _ASKS_FOR_DENIED.search(f"{question} {gold}")
     if len(mentions) == 1 and not asks_for_denied and _DENIED_PREDICATE.search(text):
         return True
-    own = [mention for mention in mentions[:MAX_VALUES] if not is_among(mention.quantity, in_question)] or mentions
+    in_question = quantities(question)
+    not_in_question = [mention for mention in mentions[:MAX_VALUES] if not is_among(mention.quantity, in_question)]
+    own = not_in_question or mentions
     if len(distinct([mention.quantity for mention in own])) != 1:
         return False
-    gold = plain(gold)
-    may_be_bound = bool(_BOUND_WORD.search(gold)) or any(is_bound(question, gold, mention) for mention in scan(gold))
-    return any(
-        _is_denied(text, mention) or (not may_be_bound and _is_bound_or_near(question, text, mention))
-        for mention in own
-    )
+    if any(_is_denied(text, mention) for mention in own):
+        return True
+    plain_gold = plain(gold)
+    if _BOUND_WORD.search(plain_gold) or any(is_bound(question, plain_gold, mention) for mention in scan(plain_gold)):
+        return False
+    return any(_is_bound_or_near(question, text, mention) for mention in own)
 
 
 def _is_denied(text: str, mention: Mention) -> bool:
