@@ -64,7 +64,10 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_commands(
     commands: "Commands", add: "Callable[[Commands], None]", run: Run, *, uses_store: bool = False
 ) -> None:
-    """Add the commands that `add` declares. `run` carries them out, and `uses_store` is whether they accept `--store`."""
+    """Add the commands that `add` declares, which `run` carries out.
+
+    With `uses_store`, all of them accept `--store`. Without it, only those do that declare it themselves, such as `worker`.
+    """
     names_before = set(commands.choices)
     add(commands)
     for name, command in commands.choices.items():
@@ -123,8 +126,8 @@ def serve_board() -> int:
         return print_error(f"{error}; or serve without a worker: HANNUN_WORKER=off")
     except (SettingsError, StoreError) as error:
         return print_error(str(error))
-    # uvicorn raises SIGTERM again after it has stopped, which would end the process before `finally` stops the worker. As a
-    # KeyboardInterrupt, uvicorn catches it, and `serve_app` returns.
+    # Once uvicorn has stopped, it raises SIGTERM again, which would end the process before `finally` stops the worker. This
+    # handler turns it into a KeyboardInterrupt, which uvicorn catches, so that `serve_app` returns.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with log_printed_lines():

@@ -119,8 +119,8 @@ class Benchmark:
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score`: its id, its gold answer and what else the scorer needs.
 
-        A row of the documented schema must have the same scores as in an evaluation, also where a subclass overrides this.
-        `complete` is then called with all items of the file, as in `load`.
+        A method that overrides this must keep its rule: a row of the documented schema has the same scores as in an
+        evaluation. The command then calls `complete` with all items of the file, as `load` does.
 
         Raises ValueError if a field is missing or invalid.
         """
@@ -128,11 +128,14 @@ class Benchmark:
         if not isinstance(question, str):
             raise ValueError("'question' must be text")
         answer = nonempty_text(row, "answer")
-        check_surrogates("answer", answer)
+        check_surrogates("answer", answer)  # KorQuAD's scorer, for example, cannot encode an unpaired surrogate
         return Item(nonempty_text(row, "id"), question, answer, extra=self.scoring_inputs(row))
 
     def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
-        """Return in what the scores of `python -m evaluator score` may differ from those of an evaluation, or None."""
+        """Return how the scores of `python -m evaluator score` may differ from those of an evaluation, or None.
+
+        The command shows the text to its user.
+        """
         return None
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
@@ -172,7 +175,7 @@ class Benchmark:
         if item.choices:
             raise ValueError("it has choices, whose right one cannot be changed: withdraw the item")
         corrected = replace(item, answer=checked_text("answer", answer))
-        if corrected == item:  # a later erratum undoes an earlier one, so the rule need not accept the set's own answer
+        if corrected == item:  # a later erratum restores the set's own answer, which the rule need not accept
             return item
         output = self.gold_output(corrected)
         if output is not None and not self.accepts(corrected, output):
@@ -214,7 +217,10 @@ class Benchmark:
         raise NotImplementedError
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
-        """Return the scores of items with one answer each, even if the benchmark has several prompts per item."""
+        """Return the score of each item by itself from one answer, even if an evaluation asks the item several times.
+
+        `python -m evaluator score` and the import have one answer for each item.
+        """
         return self.score_each(items, [[answer] for answer in answers])
 
     def aggregate(self, scores: Sequence[Score]) -> dict[str, float]:

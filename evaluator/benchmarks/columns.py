@@ -106,7 +106,7 @@ def _picture(source: SourceRow, column: str, value: Any, images: ImageFolder, fo
         content = value.get("bytes")
         if content is None and value.get("path"):
             return images.find(source.checked_text(column, value["path"]), folder)
-        value = content
+        value = content  # if both are None, this is refused below as an empty cell
     if isinstance(value, bytes):
         return EmbeddedImage(value)
     return images.find(source.checked_text(column, value), folder)

@@ -4,8 +4,8 @@ source: CoolDawnAnt/InfoChartQA (text 50,920, visual_basic 7,475, visual_metapho
 comparison rules are taken from there)
 
 Additional columns: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
-visual_metaphor), and, if a question has them, `prompt`, `options` (list), `instructions`, `links` (list of public URLs
-of the image) and `extra_input_figure_bboxes` (list of [x, y, width, height] in pixels: crops of the image, shown after it).
+visual_metaphor), and, if a question has them, `prompt`, `options` (list), `instructions`, `links` (list with the public URL
+of each image) and `extra_input_figure_bboxes` (list of [x, y, width, height] in pixels: crops of the image, shown after it).
 """
 
 import math
@@ -164,7 +164,7 @@ class InfoChartQA(Benchmark):
             "subset": subset,
             "prompt": _optional_text("prompt", source.row.get("prompt")),
             "instructions": _optional_text("instructions", source.row.get("instructions")),
-            "question": source.row["question"],
+            "question": source.row["question"],  # as it is, like `prompt`; `item` checks it
             "options": _options(source.row.get("options")),
             "answer": source.text("answer"),
             "images": [_figure(source, images)],
@@ -226,7 +226,10 @@ def _figure(source: SourceRow, images: ImageFolder) -> Path:
 
 
 def _links(source: SourceRow) -> list[str]:
-    """Return the URLs of a row's figure. Raises ValueError if they are not text."""
+    """Return the URLs of a published row's figure: its column `url`, which has one or a list of them.
+
+    Raises ValueError if they are not text.
+    """
     link = source.row.get("url") or []
     links = link if isinstance(link, list) else [link]
     if not all(isinstance(url, str) for url in links):
@@ -235,7 +238,10 @@ def _links(source: SourceRow) -> list[str]:
 
 
 def _public_links(value: Any) -> tuple[str, ...]:
-    """Return the public URLs of an item's image. Raises ValueError if they are not a list of text."""
+    """Return the URLs in the column `links` of the documented schema that begin with https://.
+
+    Raises ValueError if they are not a list of text.
+    """
     links = value or []
     if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
         raise ValueError("column 'links' must be a list of text")

@@ -24,6 +24,7 @@ def _question_type(row: SourceRow) -> str:
 
 class KViscuit(Choice):
     name, version = "k-viscuit", "2"
+    # The prompt of the published script, verbatim, with the spaces at the start of its lines.
     prompt = "{question}\n{choices}    Answer with the option's letter from the given choices directly."
     choice_line = "    {letter}. {choice}\n"
     # Without an `id`, because its column `id_` (CATEGORY.PICTURE.QUESTION, such as Food.1.0) has some ids twice.

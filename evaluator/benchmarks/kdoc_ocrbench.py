@@ -145,7 +145,7 @@ class KDocOCRBench(Transcription):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        """Build an item. Each page is a cluster of its own. Otherwise pages with the same picture would be one."""
+        """Build an item. Unlike in `Benchmark`, pages with the same picture are clusters of their own."""
         item = super().item(row, folder)
         return replace(item, cluster=item.id)
 
@@ -166,7 +166,8 @@ class KDocOCRBench(Transcription):
 
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score` from `id` and `checks`, without a gold answer."""
-        inputs = self.scoring_inputs({"checks": None, **row})  # a row without checks is refused as one with wrong ones
+        # With None, a missing column raises ValueError, which the command reports, in place of KeyError.
+        inputs = self.scoring_inputs({"checks": None, **row})
         return Item(nonempty_text(row, "id"), "", self.reference(row, inputs), extra=inputs)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
@@ -261,8 +262,9 @@ def _checks_passed(checks: Sequence[Check], passed: Sequence[bool], rates: Mappi
     `passed` has the outcome of each check, `rates` the pass rate of each group under the published rules.
     """
     counted = dict(rates)
-    if sentences := _sentences_found(checks, passed, output):
-        counted[GROUPS["present"]] = sum(sentences) / len(sentences)
+    if GROUPS["present"] in counted:
+        found = _sentences_found(checks, passed, output)
+        counted[GROUPS["present"]] = sum(found) / len(found)
     content = [counted[group] for group in CONTENT if group in counted]
     has_text = sum(map(str.isalnum, output)) >= MIN_TRANSCRIPT
     transcribed = sum(content) / len(content) if content else float(has_text)

@@ -274,7 +274,7 @@ class KoFresh(Benchmark):
         return replace(item, question="", choices=choices)
 
     def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
-        """Return that letters are computed, if some are."""
+        """Return how the scores may differ from an evaluation's: by computed letters, if an item has choices."""
         return computed_letters_note(items)
 
     def prompts(self, item: Item) -> list[Prompt]:

@@ -195,11 +195,12 @@ class Choice(Benchmark):
         return choices[_index_of_letter(text_in(row, "answer"))]
 
     def item_to_score(self, row: Row) -> Item:
-        """Build an item for `python -m evaluator score`, whose answer is the letter that was right when it was asked.
+        """Build an item for `python -m evaluator score`.
 
-        Its choices, if the row has them, are in the order of their letters. A row without a letter has the letters that an
-        evaluation of the same set gives it, unless an evaluation asks it in several orders. Raises ValueError if the row is
-        invalid.
+        `answer` is the letter that was right when the item was asked, and the choices, if the row has them, are in the order
+        of their letters. A row without `answer` has the right choice first, and its choices get the letters that they have
+        in an evaluation of the same set. Raises ValueError if the row is invalid, or has no `answer` although an evaluation
+        asks its items in several orders.
         """
         if row.get("answer") is not None:
             item = super().item_to_score(row)
@@ -211,7 +212,7 @@ class Choice(Benchmark):
         return replace(super().item_to_score({**row, "answer": choices[0]}), choices=choices)
 
     def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
-        """Return in what the scores differ from an evaluation's: the number of orders, or computed letters."""
+        """Return how the scores may differ from an evaluation's: by the number of orders, or by computed letters."""
         if self.rotates:
             return f"an evaluation asks each item in {len(LETTERS)} orders of its choices; here each is scored in one"
         return computed_letters_note(items)

@@ -31,9 +31,9 @@ _AFTER_TOPIC = re.compile(r"(?<=[은는])\s")
 _COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")
 # What a sentence says of a name that it begins with: 6월"에 더 많아요".
 _HAS_MOST = re.compile(r"(?:에서|에|이|가)\s(?:더|가장|제일)\s\S+$")
-# Asks for a name and no value, although the gold answer may have its value in brackets: 반도체(1,292억 달러).
 _ASKS_VALUE = re.compile("얼마|몇")
-_ASKS_NAME = re.compile(rf"^(?!.*(?:{_ASKS_VALUE.pattern})).*(?:무엇|어디|누구|어느|어떤)")
+# Asks for a name and no value, although the gold answer may have its value in brackets: 반도체(1,292억 달러).
+_ASKS_NAME_ONLY = re.compile(rf"^(?!.*(?:{_ASKS_VALUE.pattern})).*(?:무엇|어디|누구|어느|어떤)")
 
 
 @dataclass(frozen=True)
@@ -87,16 +87,17 @@ class Quantity(Benchmark):
     def strict_match(self, item: Item, text: str) -> bool:
         """Return whether an output gives the quantity of the gold answer, or its name.
 
-        - If the gold answer has numbers, all of them the question's, only its name counts: repeating them proves nothing.
-        - Otherwise the quantity is right. If the question asks for a name and no value, and the gold answer has it before a
-          bracket, the output must have it too: 반도체 of 반도체(1,292억 달러).
-        - The name alone is right if the gold answer is a name, or has one before a bracket and the question asks for no value.
+        - If the gold answer has numbers, all of them from the question, only its name counts: repeating them proves nothing.
+        - Otherwise the quantity is right: 1,292억 달러 of 반도체(1,292억 달러). But if the question asks for a name only, such as
+          "수출액이 가장 많은 품목은 무엇인가요?", the output must have the name before the bracket too.
+        - The name alone is right too if the gold answer is a name, or has one before a bracket and the question asks for no
+          value.
         """
         if name := _name_beside_numbers_of_question(item.question, item.answer):
             return matches_name(item.question, name, text)
         name_before_bracket = _name_before_bracket(item.answer)
         if final_answer.strict_match(item.question, item.answer, text):
-            needs_name = name_before_bracket and _ASKS_NAME.search(item.question)
+            needs_name = name_before_bracket and _ASKS_NAME_ONLY.search(item.question)
             if not needs_name or final_answer.folded(name_before_bracket) in final_answer.folded(text):
                 return True
         if self.has_names and is_name(item.answer):
