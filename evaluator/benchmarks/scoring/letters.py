@@ -22,7 +22,7 @@ from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 MAX_WORDS_BESIDE = 15  # beside the text of a choice in the last sentence of an answer
 MAX_LETTERS = 50  # an answer with more letters or markers in one place repeats itself and asserts nothing
 _NOUN_REACH = 12  # characters before a letter in which the rules look for a noun such as group
-_CLEAR_PLACES = 4  # of _letters_by_place, up to a letter below the choices
+_CLEAR_PLACES = 4  # the first of _letters_by_place: an output that repeats the choices is read at no other place
 
 # Which letters are choices: what may follow one in Hangul, and the nouns whose labels are not choices.
 _PARTICLE = re.compile(
@@ -248,7 +248,7 @@ _DENIED_IN_CLAUSE = re.compile(
     )
     | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
       (?: (?: \s (?: [a-z]+ly | an? | the | considered | deemed ) ){{1,2}} \s   # B is clearly wrong, B is a wrong option
-        | [^A-D.\n,;]{{0,30}}? )       # B is still wrong, but not "B is correct and the others are wrong": it has a c
+        | [^A-D.\n,;]{{0,30}}? )       # B is still wrong, but not "B is right and the others are wrong": no a to d
       (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is not
         | inaccurate | contradict | ruled\ out | eliminated )         # B is ruled out
     | \s (?: can | could | may | should | must | has\ to | to | will )
@@ -264,7 +264,7 @@ _DENIED_IN_CLAUSE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _IS_NOT = re.compile(r"[)\]*]*(?:이|가|은|는)?\s?아[니닙]")  # B가 아닙니다
-# The next three end before the letter that they are about.
+# A pattern with _BEFORE at its end ends where the letter that it is about starts. `_ends` returns these places.
 _BEFORE = r"(?= [A-D] (?![A-Za-z'’]) )"
 _DENIED_BEFORE = re.compile(
     rf"""
@@ -367,7 +367,7 @@ _OF_LIST = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_CANDIDATES_END = re.compile(r"[)\]*\"']*\s?[,:\n]")
+_CANDIDATES_END = re.compile(r"[)\]*\"']*\s?[,:\n]")  # after such a list: of A and B, …
 # The head of an item in a list of the choices with their values, in which all have the same mark: A: 20, B: 50; A (20), B (50)
 _HEAD = re.compile(r"(?<![A-Za-z])([A-D])[)\]*]*\s?([:=(])")
 _MIN_HEADS = 3
@@ -433,10 +433,11 @@ def _words_of(text: str) -> str:
 
 
 def asserted_letters(output: str, question: str = "") -> set[str]:
-    """Return the letters that an answer to a question with several right choices asserts. Empty if it offers alternatives.
+    """Return the letters that an answer to a question with several right choices asserts: "정답: A, C" → {"A", "C"}.
 
-    "정답: A, C" → {"A", "C"}; "A or C" → set(). What follows markers decides; else the only line that has nothing but
-    letters; else the last line with letters, unless that is one of the repeated choices.
+    What follows markers decides; else the only line that has nothing but letters; else the last line with letters, unless
+    that is one of the repeated choices. An answer with several letters that offers alternatives ("A or C") or denies
+    something asserts none.
     """
     text = _readable(output)
     if letter := _settled_letter(_Output(text, question)):
@@ -470,10 +471,10 @@ class _Output:
         self.asks_for_wrong = bool(_ASKS_FOR_WRONG.search(question))
         self._asks_for_place = bool(_ASKS_FOR_PLACE.search(question))
         self._denied_after: dict[int, bool] = {}  # by the end of a letter, whether what follows denies it
-        self._after_marker = _ends(_MARKER, text)  # starts of letters
-        # Starts of letters that what precedes them names as wrong, or denies.
-        self._named_wrong = _ends(_NAMED_WRONG, text)
-        self._denied_before = _ends(_DENIED_BEFORE, text)
+        # The starts of letters, by what is before them.
+        self._after_marker = _ends(_MARKER, text)  # 정답은 B
+        self._named_wrong = _ends(_NAMED_WRONG, text)  # 틀린 것은 B
+        self._denied_before = _ends(_DENIED_BEFORE, text)  # not B
         if not self.asks_for_wrong:
             self._denied_before |= self._named_wrong
         if not self._asks_for_place:
@@ -526,7 +527,7 @@ class _Output:
 
     def _lists(self) -> Iterator[_List]:
         """Yield the lists of letters in the text."""
-        names_left = {letter.name for letter in _choices(self.text) if not self._is_denied_after(letter.end)}
+        not_denied = {letter.name for letter in _choices(self.text) if not self._is_denied_after(letter.end)}
         for match in _LIST.finditer(self.text):
             capitals = [
                 Letter(c[0], c.start(), c.end()) for c in _ALONE.finditer(self.text, *match.span()) if c[0].isupper()
@@ -534,12 +535,12 @@ class _Output:
             if len(capitals) < 2:
                 continue
             last = capitals[-1]
-            between = self.text[capitals[0].end : last.start].replace("번", "")
+            between = self.text[capitals[0].end : last.start].replace("번", "")  # the 번 of "A번, B번" joins nothing
             has_one_predicate = (
                 len(capitals) > 2
                 or bool(re.search(r"[a-z가-힣&]", between))  # joined by a word: A와 B, A and B, but not A, B
                 or bool(_ALL_OF_THEM.match(self.text, last.end))
-                or not names_left <= {letter.name for letter in capitals}  # another letter may be the answer
+                or not not_denied <= {letter.name for letter in capitals}  # another letter may be the answer
             )
             yield _List(capitals, has_one_predicate)
 
@@ -570,9 +571,10 @@ def _settled_letter(output: _Output) -> str | None:
     if _repeats_itself(text):
         return None
     choices = _choices(text)
+    called_wrong = [letter for letter in choices if output.says_wrong(letter)]
+    if output.asks_for_wrong and called_wrong:
+        return _only_name(text, called_wrong)  # A는 맞고 B는 틀립니다
     letters = [letter for letter in choices if not output.denies(letter)]
-    if output.asks_for_wrong and (called_wrong := [letter for letter in choices if output.says_wrong(letter)]):
-        return _only_name(text, called_wrong)
     differ = len({letter.name for letter in letters}) > 1
     if differ and any(_ALSO_POSSIBLE.match(text, letter.end) for letter in letters):
         return None
@@ -655,8 +657,8 @@ def _below_choices(output: _Output) -> list[Letter]:
     alone = _matched(output, _LINE)
     if not alone or re.search(r"\w", text[alone[-1].end :]):
         return []
-    above = text[: alone[-1].start].rstrip(" \t([*\"'")
-    # Without the choice above, "D." is the last of the choices, cut off.
+    # It answers only if the choice of this letter is above. Else it is itself the last of the choices, cut off: "D."
+    above = text[: alone[-1].start]
     return alone[-1:] if re.search(rf"^[ \t]*{alone[-1].name}[.:)]", above, re.MULTILINE) else []
 
 
@@ -671,7 +673,7 @@ def _end_of_values(text: str, letters: Sequence[Letter]) -> int | None:
     end = _sentence_end(text, heads[-1].end())
     arrow = text.find("→", heads[-1].end(), end)
     if arrow >= 0:
-        end = arrow
+        end = arrow  # A: 20, B: 50, C: 30 → B
     return end if any(letter.start >= end for letter in letters) else None
 
 

@@ -37,8 +37,8 @@ _SEPARATOR = re.compile(r"[\s·,&]|및")
 _ANY_SEPARATORS = rf"(?:{_SEPARATOR.pattern})*"
 # Of 인천이며 [24.5%], 인천으로 [24.5%]. Not the 로 of 종로.
 _NAME_ENDING = re.compile(r"(?:이며|이고|(?<=[가-힣]{2})으?로)$")
-# Ends the words before the value of a gold answer that is a sentence: 인천은 [24.5%]. Not the 이 of 종이.
-_IS_PHRASE = re.compile(r"(?:(?<=[가-힣]{2})(?:은|는|이|가|의)|총|약)$")
+# Ends words before a value that begin a sentence and are not a name: 인천은 [24.5%], 총 [603명]. Not the 이 of 종이.
+_BEGINS_SENTENCE = re.compile(r"(?:(?<=[가-힣]{2})(?:은|는|이|가|의)|총|약)$")
 _DECADE = re.compile(r"([1-9])0(?:대|\s?[~∼–-]\s?\1?9세)")  # 60대, 60~69세
 
 
@@ -49,15 +49,15 @@ def gives_name(name: str, value: str, output: str) -> bool:
     """
     sentences = [match[0] for match in LATIN_SENTENCE.finditer(plain(output))]
     values = quantities(value)
-    places = [place for place, sentence in enumerate(sentences) if has_any(sentence, values)]
-    return any(names_in(name, "".join(sentences[max(0, place - 1) : place + 1])) for place in places)
+    with_value = [number for number, sentence in enumerate(sentences) if has_any(sentence, values)]
+    return any(names_in(name, "".join(sentences[max(0, number - 1) : number + 1])) for number in with_value)
 
 
 def names_in(name: str, output: str) -> bool:
-    """Return whether an output has a name, or another form of the same place: 충청남도 for 충남.
+    """Return whether an output has a name, perhaps in another form.
 
-    A decade of age may be given as a range: 60~69세 for 60대. Places are compared before letters, because 충남 does not have
-    the letters of 충청남도. Words may have other separators: 농림 및 어업 for 농림·어업.
+    A place has several forms (충청남도 for 충남), a decade of age may be given as a range (60~69세 for 60대), and the words
+    of a name may have other separators (농림 및 어업 for 농림·어업).
     """
     if decade := _DECADE.fullmatch(name):
         with_tildes = re.sub(r"\s?[∼–-]\s?", "~", output)
@@ -96,7 +96,7 @@ def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     )
     is_asked_for = name not in question or bool(_ASKS_TO_CHOOSE.search(question))
     is_short = 0 < len(name.split()) <= MAX_NAME_WORDS
-    is_name = are_labels and is_asked_for and is_short and not _IS_PHRASE.search(name)
+    is_name = are_labels and is_asked_for and is_short and not _BEGINS_SENTENCE.search(name)
     return (name, text[last.start :]) if is_name else ("", gold)
 
 

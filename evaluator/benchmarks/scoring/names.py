@@ -38,7 +38,7 @@ COUNTRIES = {
     "hungary": r"hungary|헝가리", "iceland": r"iceland|아이슬란드", "mongolia": r"mongolia|몽골", "peru": r"peru|페루",
     "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
 }  # fmt: skip
-# Names of places in Korea, in Hangul and in Latin letters.
+# Names of places in Korea, in Hangul and in Latin letters. `_PLACE` reads an ending such as 시 or 도 after them: 충청북도.
 PLACES = {
     "서울": "seoul", "부산": "busan", "인천": "incheon", "대구": "daegu", "대전": "daejeon", "광주": "gwangju", "울산": "ulsan", "세종": "sejong",
     "경기": "gyeonggi", "강원": "gangwon", "충북": "chungbuk", "충남": "chungnam", "전북": "jeonbuk", "전남": "jeonnam", "경북": "gyeongbuk",
@@ -153,8 +153,8 @@ _AND_MORE = re.compile(
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")  # 25 ~ 34
 # Half of, with the word before it. A word is read from its first character only, else a long one would take quadratic time.
 _HALF = re.compile(r"(?:(?<![\w-])([\w-]++)\s)?(?<![-\w])half(?=\sof\b)", re.IGNORECASE)
-# Words before "half of" that make it a part of a period or a place, or a fraction that _FRACTION_WORD reads.
-_PARTS_OF_HALF = re.compile(
+# Words before "half of" that make it a part of a period or a place (first, upper), or a fraction that _FRACTION_WORD reads.
+_WHICH_HALF = re.compile(
     r"(?:one|a|first|second|1st|2nd|other|latter|last|early|upper|lower|top|bottom|left|right|each|\w+ern)",
     re.IGNORECASE,
 )
@@ -206,8 +206,7 @@ _HUNDREDS = re.compile(  # two hundred, two hundred and 87
 )
 # Before a number word that counts what was named already: the two firms, these three.
 _DETERMINER = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
-# Characters before a number word in which a determiner is looked for: the longest ("these ") has 6, and the one before it
-# shows that it is a whole word.
+# Characters before a number word in which a determiner is looked for. The longest, "these ", has 6.
 _DETERMINER_REACH = 8
 
 
@@ -215,7 +214,8 @@ _DETERMINER_REACH = 8
 def one_form(text: str) -> str:
     """Return a text with dates, names, ages, periods and open ranges in the form in which they are compared.
 
-    The order matters: dates are found by the months that are written first, and dashes of ranges before ages and periods.
+    The order matters: dates are found by the names of months, which are written first, and ages and periods by the dash that
+    all ranges have before.
     """
     text = _MONTH.sub(_month, text.translate(ASCII_FORMS))
     text = _DATE.sub(_date, text)
@@ -256,10 +256,10 @@ def own_words(texts: Sequence[set[str]]) -> list[set[str]]:
 
 
 def with_place_as(name: str, text: str) -> str:
-    """Replace each form of the place that a name has by the form that the name has.
+    """Return a text in which places that a name has too are written as in the name.
 
     `with_place_as("충남", "충청남도의 인구")` → "충남의 인구"; `with_place_as("서울 강남구", "서울특별시 강남구")` →
-    "서울 강남구". Only the place itself is replaced, so that what follows it in the name is not repeated.
+    "서울 강남구", because 서울특별시 becomes 서울 and not the whole name.
     """
     forms = {PLACES[match[1]]: match[0] for match in _PLACE.finditer(name)}
 
@@ -279,12 +279,13 @@ def _country(match: re.Match[str]) -> str:
 def _half(match: re.Match[str]) -> str:
     """Return `is 1/2` for "is half" before "of", and "first half" unchanged.
 
-    In a text with another number it is unchanged too, because that number is the exact value: "Exactly half of them (50 %)".
+    After a word it is unchanged too if the text has a digit, because that number is the exact value: "exactly half of them
+    (50 %)".
     """
     word = match[1]
     if word is None:
         return "1/2"
-    is_number = re.search(r"\d", match.string) is None and not _PARTS_OF_HALF.fullmatch(word.strip("-"))
+    is_number = re.search(r"\d", match.string) is None and not _WHICH_HALF.fullmatch(word.strip("-"))
     return f"{word} 1/2" if is_number else match[0]
 
 

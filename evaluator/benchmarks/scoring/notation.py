@@ -52,7 +52,7 @@ _RISING_TRIANGLE = re.compile(
     """,
     re.VERBOSE,
 )
-_MINUS = re.compile(r"[−–—‑](?=[\d.])")  # −5.2
+_DASH = re.compile(r"[−–—‑](?=[\d.])")  # of 10–15; that of −5.2 is written by `in_digits`
 _LATEX_WORDS = (
     ("\\(", ""),
     ("\\)", ""),
@@ -100,7 +100,7 @@ _CURRENCY_BEFORE = re.compile(  # US$683.9 billion, €35,000
     r"(US\s?\$|€|£)\s?(\d[\d,.]*(?:\s?(?:thousand|million|billion|trillion|[십백천만억조]{1,3}))?)", re.IGNORECASE
 )
 _BASEMENT = re.compile(r"지하\s?(\d{1,2})(?:개)?\s?층|(?<![A-Za-z\d])B(\d)층")  # 지하 2층, B2층
-_MAXIMUM = re.compile(  # of a score
+_MAXIMUM = re.compile(  # of a score; what is in [] is removed
     r"""
     \d{1,4}(?:\.\d)?점\s만점(?:에서|에|\s?중|\s?기준(?:으로)?)\s?,?\s?(?=[^\n]{0,20}\d)      # [5점 만점에 ]4.2점
     | (?<=점)\s?\(\d{1,4}(?:\.\d)?점\s만점(?:\s?기준)?\)                                   # 4.2점[(5점 만점)]
@@ -123,8 +123,8 @@ def plain(text: str) -> str:
     digits, a unit in brackets moves behind its number, and English multipliers and units are translated:
     `"**△5.2** thousand won"` becomes `" -5.2천원"`.
 
-    The order matters: what NFKC would destroy (①, ², ㎡) is written out before it; signs come before the markup around them
-    is removed; and English units in brackets are translated before units in brackets are moved.
+    The order matters: what NFKC would turn into ordinary digits (1.2×10⁵, ①, ㎡) is read before it, and English units in
+    brackets are translated before units in brackets are moved.
     """
     if "10" in text:
         text = _POWER_OF_TEN.sub(_without_power, text)
@@ -143,7 +143,7 @@ def plain(text: str) -> str:
         for latex, word in _LATEX_WORDS:
             text = text.replace(latex, word)
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
-        text = _MINUS.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
+        text = _DASH.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
         text = _MARKUP.sub("", text)
     text = _LINE_OF_UNIT.sub(" ", text)
     text = _HOURS.sub(r"\1h", text)

@@ -121,8 +121,9 @@ _PIVOT_OF_SHORT_YEARS = 50  # '49년 is 2049년, '50년 is 1950년
 def in_digits(text: str) -> str:
     """Return a text whose numbers and signs are written with digits and `-`.
 
-    The order matters: signs come before the numbers behind them, 하나도 없다 before 하나, and what is counted (두 곳)
-    before numbers of several letters. Compounds such as 3천1백 are joined last, when all their digits are written.
+    The order matters: signs come before the numbers behind them, 한 곳도 없다 before 한 곳, and what is counted before other
+    numbers in Hangul, which would read 삼백세 명 as 300세. Compounds such as 3천1백 are joined last, when all their digits are
+    written.
     """
     text = _TILDE.sub("~", text.translate(ASCII_FORMS))
     text = _MINUS_WORD.sub(" -", text)

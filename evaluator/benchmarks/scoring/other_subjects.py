@@ -17,10 +17,9 @@ from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
 from evaluator.benchmarks.scoring.superlatives import is_about_another_place
 
 MAX_SHORT_NAME = 3  # letters; two names of at most as many are the same if they begin with the same letter: 남성, 남자
-# Letters of a short name without its ending (서울 of 서울시), and that the end of a name and the start of another must share
-# (민간기업, 기업체).
-_STEM = 2
-_MAX_BETWEEN = 3  # characters between two letters of a name that has other letters in it
+_STEM = 2  # letters of a short name without its ending: 서울 of 서울시
+_MIN_SHARED = 2  # letters that the end of a name and the start of another share: 기업 of 민간기업 and 기업체
+_MAX_BETWEEN = 3  # characters between two letters of a shorter name: 전기[ 자동]차
 # Asks for a name and its value.
 _ASKS_NAME_AND_VALUE = re.compile(
     r"""
@@ -53,7 +52,7 @@ _NO_NAME = re.compile(
     re.VERBOSE,
 )
 _VERB = re.compile(r"(?:하|되|받|시키)(?:는|고|며|여|어|지)$")  # 차지하는
-_ASKS_WHICH = re.compile(rf"{ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")  # 어느 지역
+_ASKS_WHICH = re.compile(rf"{ASKS_YEAR.pattern}|가장|번째|어느|어떤|무슨|무엇|각각|[과와]\s")  # 어느 지역, 수출과 수입
 # Denies what the counted persons or things did: 받지 못한 가구의 비율.
 DENIED_SUBJECT = re.compile(
     r"""
@@ -64,7 +63,7 @@ DENIED_SUBJECT = re.compile(
     """,
     re.VERBOSE,
 )
-# A thing of several that have a number or a letter: B등급, 2호선. Not the day of a publication: 6월에 발표된.
+# A thing of several that have a number or a letter: B등급, 2호선. Not the month of a publication: 6월에 발표된.
 _LABEL = re.compile(
     r"""
     (?<![A-Za-z\d가-힣]) ([A-Z]|\d{1,2}) \s?
@@ -207,16 +206,19 @@ def has_other_subject(question: str, gold: str, output: str) -> bool:
     """Return whether an output is about another thing of the kind that a question asks about: 풍력 발전 for 태양광 발전.
 
     It then names the kind (발전) with another noun before it, and the question's own noun (태양광) nowhere. Only words before
-    the first value count, because later ones may be a comparison. A question that asks which thing it is names none.
+    the first value count, because later ones may be a comparison. A question that asks which thing it is names none, and an
+    answer about two things may have one word for both: 무역 금액의 차이 for 수출 금액과 수입 금액의 차이.
     """
     if _ASKS_WHICH.search(question):
         return False
     known = f"{question} {gold}"
     asked_names = _names_by_kind(question)
-    for kind, names in _names_by_kind(_before_value(output)).items():
-        asked = asked_names.get(kind, set())
-        is_named = any(_stem(name) in output for name in asked) or any(_is_within(name, known) for name in names)
-        if asked and not is_named and not any(_is_same_name(*pair) for pair in product(asked, names)):
+    given_names = _names_by_kind(_before_value(output))
+    for kind in asked_names.keys() & given_names.keys():
+        has_asked = any(_stem(name) in output for name in asked_names[kind])
+        is_known = any(_is_within(name, known) for name in given_names[kind])
+        is_same = any(_is_same_name(*pair) for pair in product(asked_names[kind], given_names[kind]))
+        if not (has_asked or is_known or is_same):
             return True
     return False
 
@@ -254,7 +256,7 @@ def _overlaps(name: str, other: str) -> bool:
     """Return whether a name begins or ends with another, or its ending is the beginning of that: 민간기업, 기업체."""
     if name.startswith(other) or name.endswith(other):
         return True
-    return any(name.endswith(other[:length]) for length in range(_STEM, len(other)))
+    return any(name.endswith(other[:length]) for length in range(_MIN_SHARED, len(other)))
 
 
 def _stem(name: str) -> str:

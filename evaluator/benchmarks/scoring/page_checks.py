@@ -106,7 +106,7 @@ def run_checks(checks: Sequence[Check], output: str) -> list[bool]:
 def is_sound(output: str) -> bool:
     """Return whether an output is text, does not end in endless repetition, and has no Chinese, Japanese or emoji.
 
-    "표 1" → True; "| --- |", "네" + "네" * 31 and "합계 ✅ 漢字" → False
+    "표 1" → True; "| --- |", "네" * 31 and "합계 ✅ 漢字" → False
     """
     if not any(map(str.isalnum, output)):
         return False
@@ -269,11 +269,11 @@ class _Table:
         self._right = max((column for _, column in self._grid), default=-1)
 
     def _place(self, top: int, bottom: int, column: int) -> None:
-        """Give a column of rows to the next cell. A cell from above that runs into it ends there."""
+        """Give the rows `top` to `bottom` of a column to the next cell. A cell from above that covers `top` is cut off."""
         number = len(self.cells)
-        before = self._grid.get((top, column))
+        from_above = self._grid.get((top, column))
         row = top
-        while before is not None and self._grid.get((row, column)) == before:
+        while from_above is not None and self._grid.get((row, column)) == from_above:
             del self._grid[row, column]
             row += 1
         for row in range(top, bottom + 1):
@@ -350,7 +350,7 @@ def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
     bare_lines = (line.replace("|", "").strip() for line in lines)
     separator = next((number for number, bare in enumerate(bare_lines) if bare and not bare.strip("- :")), None)
     for number, line in enumerate(lines):
-        # Both conditions are needed: only the first one leaves out a separator that ends in a tab.
+        # The first condition leaves out a separator that ends in a tab, the second later separators and lines of `|`.
         if number == separator or (line.strip() and not line.strip("- :|")):
             continue
         cells = [cell.strip() for cell in line.split("|")]
