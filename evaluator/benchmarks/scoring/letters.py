@@ -174,10 +174,12 @@ _CLOSING_MARKS = r"[)\]*\"']* (?:\.|번)?"  # brackets, bold, quotes, "." or "�
 _NEXT_LETTER = r"[(\[*\"']* [A-D] (?![A-Za-z])"
 _OR = r"또는 | 혹은 | 아니면 | 이?나 | or\b"
 # After a letter that is one of several candidates.
+# Words between letters that are named together.
+_JOINS = r"(?: 또는 | 혹은 | 아니면 | 내지 | 이?나 | 및 | 와 | 과 | 하고 | 이?랑 | 그리고 )"
 _CANDIDATE_AFTER = re.compile(
     rf"""
     {_CLOSING_MARKS} \s*
-    (?: (?: 또는 | 혹은 | 아니면 | 내지 | 이?나 | 및 | 와 | 과        # A 또는 B, A와 B
+    (?: (?: {_JOINS}                                                  # A 또는 B, A와 B
           | — | [,/~|·&] | (?<!\n)-                                   # A, B; A/B; A-B, but not an item of a list
           | or\b | and\b                                              # A or B
         )
@@ -193,11 +195,11 @@ _CANDIDATE_AFTER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _BETWEEN = re.compile(  # between two letters of a list
-    r"""
+    rf"""
     [)\]*\"'\s]*
     (?:
-        (?: 또는 | 혹은 | 아니면 | 이?나 | 및 | 와 | 과               # A와 B
-          | [,/~|·&]                                                  # A, B
+        (?: {_JOINS}                                                  # A와 B
+          | [,/~|·&] | (?<!\n)-                                       # A, B
           | or\b | and\b                                              # A and B
         )
         [\s(\[*\"']*
@@ -224,7 +226,7 @@ _DENIED_AFTER = re.compile(
         아니(?!면) | 아닙 | 아님                                      # B가 아니라, but not 아니면 (or)
       | (?: (?:is|are)\s* )? (?: not\b | incorrect | wrong | false )  # B is not
       | 틀[리렸린립](?!지\s?않) | 오답 | 거짓 | [❌✗]                 # B는 틀립니다, B: ❌, but not 틀리지 않았다
-      | 제외 | 배제 | 빼(?:고|면) | 뺀 | 지우[고면] | 외의 | 고르면   # B를 제외하면, B를 빼고, B 외의
+      | 제외 | 배제 | 빼(?:고|면) | 뺀 | 지우[고면] | 외의 | 고르면(?!\s?[됩된돼])   # B를 제외하면, B를 빼고, B 외의
       | 인지 | \? | (?:맞|옳)(?: 지\s*않 | 을까 )                     # B인지, B?, B가 맞을까
     )
     | [^\S\n]* 보다(?:는)?\s (?: 더\s )?
@@ -256,7 +258,7 @@ _DENIED_IN_CLAUSE = re.compile(
       (?: ruled\ out | eliminated | excluded | rejected | discarded | dismissed )  # B can be ruled out
     | \s are\s (?: all\s | both\s )? too\b                          # A and C are too small
     | \s (?: can't | cannot | doesn't | does\ not | isn't )
-      \s (?! be\ ruled | be\ excluded )                               # B doesn't match, but not B cannot be ruled out
+      \s (?! be\s (?: ruled | excluded | eliminated | rejected | discarded | dismissed ) )  # but not B cannot be ruled out
     | [\s|:)]{{0,6}} (?: [❌✗✘×] | \(X\) | 불일치 | 부적합 )            # | B | ❌ |
     | [)\]*]* \s? (?: [:|=–—-] | 은 | 는 )? \s* X (?= \s* (?: [,./;|(] | \Z | \n ) )  # B: X, B는 X
     | [)\]*]* \s? [:(=–—-] \s* (?: 틀림 | 틀린 | 오답 | 거짓 | wrong\b | incorrect\b | false\b | no\b )  # B (틀림)
@@ -353,7 +355,7 @@ _LISTED = (
 _LIST = re.compile(
     rf"""
     {_LISTED} (?: \s* , \s* {_LISTED} )*+ (?: \s* ,? \s* (?: and | or | nor | & ) \s+ (?:in\s)? {_LISTED} )+   # A, C or D
-    | {_LISTED} (?: \s* (?: , | / | · | 와 | 과 | 하고 | 이?랑 | 및 | 그리고 | 또는 | 혹은 | 이?나 )+ \s* {_LISTED} )+  # A와 B와 D
+    | {_LISTED} (?: \s* (?: , | / | · | {_JOINS} )+ \s* {_LISTED} )+  # A와 B와 D
     """,
     re.VERBOSE,
 )
@@ -376,7 +378,7 @@ _REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++
 _CHOICE_IN_QUESTION = re.compile(r"(?:^|\s)\(?([A-D])[.):]\s")  # (A) Japan, A. Japan
 _CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")  # A. Japan
 # In an answer, or its last sentence: it may say which choice is not right, so no letter is read from it.
-_DENIES = re.compile(r"\bnot\b|n't\b|아니")
+_DENIES = re.compile(r"\bnot\b|n't\b|아[니닙님]")
 # A line of an answer to a question with several right choices.
 _ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")  # **A**, B
 
@@ -504,6 +506,12 @@ class _Output:
     def names_wrong(self, letter: Letter) -> bool:
         """Return whether the output names a letter as the wrong one: 틀린 것은 B."""
         return bool(self._named_wrong & {letter.start, self._group_of(letter)[0].start})
+
+    def named_with(self, letter: Letter) -> list[Letter]:
+        """Return a letter and those of its list that the output does not deny: A and B of "A번, B번"."""
+        joined = self._list_at.get(letter.start)
+        others = [other for other in joined.letters if other != letter and not self.denies(other)] if joined else []
+        return [letter, *others]
 
     def _denies_before(self, letter: Letter) -> bool:
         return bool(self._denied_before & {letter.start, self._group_of(letter)[0].start})
@@ -687,7 +695,7 @@ def _after(output: _Output, start: int, letters: Sequence[Letter]) -> list[Lette
     if direct := _DIRECT.match(text, start):
         letter = Letter(direct[1].upper(), direct.start(1), direct.end(1))
         if not output.denies(letter) and not _is_label(text, letter):
-            return [letter]
+            return output.named_with(letter)
     end = _sentence_end(text, start)
     in_sentence = [letter for letter in letters if start <= letter.start < end]
     joined = [letter for letter in in_sentence[:-1] if _CANDIDATE_AFTER.match(text, letter.end)]

@@ -52,7 +52,7 @@ _RISING_TRIANGLE = re.compile(
     """,
     re.VERBOSE,
 )
-_DASH = re.compile(r"[−–—‑](?=[\d.])")  # of 10–15; that of −5.2 is written by `in_digits`
+_DASH = re.compile(r"[−–—‐](?=[\d.])")  # of 10–15; that of −5.2 is written by `in_digits`
 _LATEX_WORDS = (
     ("\\(", ""),
     ("\\)", ""),
@@ -143,8 +143,8 @@ def plain(text: str) -> str:
         for latex, word in _LATEX_WORDS:
             text = text.replace(latex, word)
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
-        text = _DASH.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
         text = _MARKUP.sub("", text)
+        text = _DASH.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
     text = _LINE_OF_UNIT.sub(" ", text)
     text = _HOURS.sub(r"\1h", text)
     if "속" in text:

@@ -114,7 +114,7 @@ _DURATION = re.compile(
     """,
     re.VERBOSE,
 )
-_DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")  # of –5.2, but not of 10–15
+_DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‐‑－](?=\s?[\d.$₩])")  # of –5.2, but not of 10–15
 _PIVOT_OF_SHORT_YEARS = 50  # '49년 is 2049년, '50년 is 1950년
 
 
