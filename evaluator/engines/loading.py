@@ -81,9 +81,10 @@ def placement(weight_bytes: int) -> str | None:
 
 
 def _apply_adapter(model: Any, folder: Path) -> Any:
-    """Return the model with a LoRA adapter merged into its weights. A quantised model keeps the adapter unmerged.
+    """Return the model with a LoRA adapter merged into its weights.
 
-    Raises EvaluationError if the adapter does not fit the model or memory runs out.
+    A quantised model keeps the adapter beside its weights, because merging would round them again. Raises EvaluationError
+    if the adapter does not fit the model or memory runs out.
     """
     from peft import PeftModel
     from safetensors import SafetensorError
@@ -113,11 +114,13 @@ def _resize_embeddings(model: Any, weights: Path) -> None:
     """
     from safetensors import safe_open
 
-    embeddings = {
-        id(module) for module in (model.get_input_embeddings(), model.get_output_embeddings()) if module is not None
-    }
+    embeddings = (model.get_input_embeddings(), model.get_output_embeddings())
     # The last parts of their names in the model, such as "embed_tokens" and "lm_head".
-    names = {name.rpartition(".")[2] for name, module in model.named_modules() if id(module) in embeddings}
+    names = {
+        name.rpartition(".")[2]
+        for name, module in model.named_modules()
+        if any(module is embedding for embedding in embeddings)
+    }
     with safe_open(weights, "pt") as file:
         sizes = {
             file.get_slice(key).get_shape()[0]

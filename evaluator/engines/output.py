@@ -34,7 +34,7 @@ def read_output(
     Args:
         tokenizer: The model's tokenizer.
         tokens: The ids of the generated tokens, without the one that ended the answer.
-        tags: The tags of reasoning in the model's template, or None.
+        tags: The tags of reasoning in the model's template, or None. `split` then uses tags that the output begins with.
         removed: The ids of tokens that are not text, see `control_tokens`.
         opened: Whether the prompt ended inside the reasoning.
 
@@ -73,9 +73,10 @@ def control_tokens(tokenizer: Any, media: Collection[str], stops: Collection[int
     roles = {str(token) for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}
     added = getattr(tokenizer, "added_tokens_decoder", {})
     controls = {str(token) for token in added.values() if token.special and CONTROL.fullmatch(str(token))}
-    ids = {tokenizer.convert_tokens_to_ids(text): text for text in {*roles, *media, *controls}}
-    found = {number: text for number, text in ids.items() if number is not None}
-    return found | {number: str(tokenizer.convert_ids_to_tokens(number)) for number in stops}
+    id_of_text = {text: tokenizer.convert_tokens_to_ids(text) for text in {*roles, *media, *controls}}
+    # The id is None if the tokenizer has no such token.
+    found = {token_id: text for text, token_id in id_of_text.items() if token_id is not None}
+    return found | {token_id: str(tokenizer.convert_ids_to_tokens(token_id)) for token_id in stops}
 
 
 def _count_reasoning_tokens(tokenizer: Any, tokens: Sequence[int], reasoning: str, tags: Tags) -> int:
@@ -114,7 +115,10 @@ def read_text(text: str, tags: Tags | None, special_tokens: Sequence[str], *, op
 
 
 def without_tokens(text: str, tokens: Sequence[str]) -> str:
-    """Return a text without special tokens and the marks around an answer."""
+    """Return a text without special tokens and the marks around an answer.
+
+    A token that contains another one must come before it, or a part of it would stay.
+    """
     for token in tokens:
         text = text.replace(token, "")
     return without_answer_marks(text)

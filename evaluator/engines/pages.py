@@ -34,8 +34,8 @@ def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> 
         return whole, None
     room_for_page = room - length(prompt.text)
     windows, lengths = _measure(prompt.page, length)
-    # Tokenisation is not additive: the whole text may have more tokens than its parts together. The sum of the parts
-    # is cached and is checked first, so that a page that is far too long is not tokenised again for each question.
+    # Both must fit, because the whole text may have more tokens than its parts together. The sum of the parts is checked
+    # first: their lengths are cached, so a page that is too long is not tokenised again for each question.
     if sum(lengths) <= room_for_page and length(whole) <= room:
         return whole, None
     kept: list[int] = []

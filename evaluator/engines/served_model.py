@@ -46,7 +46,7 @@ class ServedModel:
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
         own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._context = min((n for n in (own_context, server_context) if n), default=None)
-        # The server's context if it is smaller than the model's own or that is unknown, else None.
+        # The server's context if it is smaller than the model's own, or the model's own is unknown; else None.
         self.reduced_context = server_context if self._context != own_context else None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
         self._opened = self._inputs.opens_reasoning()  # whether the prompt ends within the reasoning
@@ -85,7 +85,11 @@ class ServedModel:
             return self._inputs.prepare(prompt)
 
     def max_tokens(self, prepared: PreparedPrompt) -> int:
-        """Return how many tokens may be generated: the whole budget, or what the context leaves of it."""
+        """Return how many tokens may be generated: the whole budget, or what the context leaves of it.
+
+        A page is cut so that it leaves MIN_ANSWER_SHARE or more. Images and long questions may leave less. The answer may
+        have that share even then, because the cost of a prompt is an estimate.
+        """
         budget = self._inputs.budget
         if self._context is None:
             return budget

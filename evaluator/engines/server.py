@@ -17,7 +17,7 @@ from submissions.config.server_command import filled_words, server_name
 from submissions.records.options import FloatPrecision
 from submissions.texts.failure_codes import FailureCode
 
-END_SECONDS = 3.0  # between the last connection and the end of a server
+END_SECONDS = 3.0  # that a server may take to end after it has closed its connections
 START_SECONDS = 1800.0  # large models take long to load
 POLL_SECONDS = 0.2  # between two health checks
 REQUEST_SECONDS = 5.0  # for a request about the server itself
@@ -59,7 +59,10 @@ class Server:
         return self._process.poll()
 
     def is_ending(self) -> bool:
-        """Return whether the server has ended, or ends within a moment: its connections close before it does."""
+        """Wait for at most END_SECONDS for the server to end, and return whether it has.
+
+        A server that ends closes its connections first, so they may fail while it still has no exit code.
+        """
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(END_SECONDS)
         return self.exit_code is not None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import openai
 
 MAX_REST_SECONDS = 60.0  # longest time for which a failing server gets no requests
-# HTTP statuses of refusals. A single server is not retried; with several, this one rests and another one is asked.
+# HTTP statuses of refusals. A single server is not asked again; with several, the one that refused rests and another is asked.
 REFUSAL_STATUSES = (401, 402, 403, 404)
 INITIAL_LIMIT = 4  # concurrent requests to a server at the start
 RETRYABLE_STATUSES = (408, 409, 425, 429)  # timeout, conflict, too early, too many requests; also all of 500 and above
@@ -51,7 +51,7 @@ class ServerLoad:
             self.rests_until = now + min(MAX_REST_SECONDS, seconds)
 
     def speed_up(self) -> None:
-        """Raise the limit by a fraction after a success: a limit of n grows by about one in n successes."""
+        """Raise the limit after a success, by so much that n successes raise a limit of n by about one. End a rest."""
         self._limit = min(float(self._max_requests), self._limit + 1 / self._limit)
         self._failures = 0
         self.rests_until = 0.0
@@ -123,7 +123,7 @@ class ServerPool:
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Return whether another attempt may succeed."""
+    """Return whether another attempt at the same server may succeed. `ServerPool.is_retryable` also counts other servers."""
     if isinstance(error, openai.APIStatusError):
         return not is_quota(error) and (error.status_code in RETRYABLE_STATUSES or error.status_code >= 500)
     return isinstance(

@@ -32,7 +32,7 @@ def main(command: list[str]) -> int:
         threading.Thread(target=watch, daemon=True).start()
     code = child.wait()
     _end_group(child.pid)  # The command has exited; end the children that it left running.
-    return code if code >= 0 else 1
+    return code if code >= 0 else 1  # negative if a signal ended the command, which is no exit code
 
 
 def _end_group(group: int) -> None:

@@ -63,8 +63,8 @@ def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settin
     Only one statement is checked.
     """
     snapshot = store.snapshot()
-    rows = _measured(benchmark, source, board_reader(store).read(snapshot)[0])
-    statements = [EvalResult.statement_path_of(row.key) for row in rows]
+    rows, _unreadable = board_reader(store).read(snapshot)
+    statements = [EvalResult.statement_path_of(row.key) for row in _measured(benchmark, source, rows)]
     signed = next((path for path in statements if path in snapshot.files), None)
     if signed and not _is_signed_with(store.read(signed, snapshot.head), settings):
         raise SettingsError("the results are signed: set HANNUN_SIGNING_KEY to the same key, to sign them again")
@@ -144,7 +144,8 @@ class Rescoring:
 
     def _rows(self, snapshot: Snapshot) -> list[BoardRow]:
         """Return the results on the set, whatever the number of errata in their versions."""
-        return _measured(self._benchmark, self._source, self._reader.read(snapshot)[0])
+        rows, _unreadable = self._reader.read(snapshot)
+        return _measured(self._benchmark, self._source, rows)
 
     def _lacks_metric(self, row: BoardRow) -> bool:
         """Return whether a result lacks a metric that can be computed.
@@ -255,10 +256,9 @@ class Rescoring:
         """
         snapshot = self._store.snapshot()
         errata = read_errata(self._store, self._benchmark.name, self._source.split, snapshot)
-        of_version = [erratum for erratum in errata if erratum.version == self._version]
-        if not of_version:
+        recorded = next((erratum for erratum in errata if erratum.version == self._version), None)
+        if recorded is None:
             return []
-        recorded = of_version[-1]
         scores_before: list[tuple[BoardRow, float]] = []
         for row in self._rows(snapshot):
             if row.benchmark_version != self._version:
@@ -312,8 +312,8 @@ def moves(
 ) -> list[Moved]:
     """Return the results whose score or rank has changed, those that fell most first.
 
-    `rows` are results, each with its headline before the erratum in percent. Ranks are counted among them. Humans, baselines,
-    retired results, and results on another set or of another decoding have none.
+    `rows` are results, each with its headline before the erratum in percent. Ranks are counted among those that are ranked:
+    results of models that are not retired and that `Benchmark.ranks` accepts. The others have no rank.
     """
     compared = [(row, before, row.score) for row, before in rows if row.score is not None]
     ranked_keys: set[str] = set()
@@ -385,7 +385,8 @@ def _result_with_scores(
 def _reasoning(before: EvalResult, benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, object] | None:
     """Return the lengths of reasoning with new tokens per correct answer, or None if the model does not reason.
 
-    The tokens of single answers are not stored, so their sum is taken to be the published mean times the number of items.
+    The tokens of single answers are not stored. The tokens per correct answer are therefore the published mean per answer
+    divided by the share of correct items. That is the rule of `build_result`, also if an item has several answers.
     """
     if before.reasoning is None:
         return None

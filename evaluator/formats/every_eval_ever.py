@@ -15,7 +15,11 @@ VERSION = "0.3.0"
 
 
 def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
-    """Return a result with one entry per metric. Scores are in percent, times are seconds since 1970 as text."""
+    """Return a result with one entry per metric. Scores are in percent, times are seconds since 1970 as text.
+
+    The format requires `retrieved_timestamp`. It is the date of the result, so that each export of it is the same, and the
+    time of the export only if the result has no date.
+    """
     config = result.config
     timestamp = str(int(result.date or time.time()))
     record: dict[str, Any] = {
@@ -123,12 +127,10 @@ def _model(result: EvalResult) -> dict[str, Any]:
 def _engine(result: EvalResult) -> dict[str, str]:
     """Return the name of the inference engine and its version if that is known, or an empty dict if the engine is unknown."""
     config = result.config
-    if config.engine is None:  # a reported result
+    if config.engine is None or _is_remote(config):  # the result was reported, or a server that is not ours answered
         return {}
-    if config.server:  # one that was started here
+    if config.server:
         return _engine_entry(config.server, result.environment.get("server_version"))
-    if config.engine == "api":  # a remote server
-        return {}
     return _engine_entry("transformers", result.environment.get("transformers"))
 
 
@@ -147,8 +149,12 @@ def _deployment(config: ResultConfig) -> str:
     """Return who ran the model, in the words of the format."""
     if config.engine is None:  # a reported result
         return "unknown"
-    is_remote = config.model_sha is None  # a server that was not started here has no known weights
-    return "externally_managed" if is_remote else "self_deployed"
+    return "externally_managed" if _is_remote(config) else "self_deployed"
+
+
+def _is_remote(config: ResultConfig) -> bool:
+    """Return whether a server answered that was not started here, so that its engine and its weights are unknown."""
+    return config.engine == "api" and not config.server
 
 
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:

@@ -72,7 +72,7 @@ def to_inspect(result: EvalResult) -> dict[str, Any]:
 
 
 def _usage(result: EvalResult) -> dict[str, Any]:
-    """Return the tokens that the model read and wrote, by its name, or an empty dict if they are unknown."""
+    """Return the tokens that the model read and wrote, with its name as the key, or an empty dict if they are unknown."""
     cost = result.cost
     if cost is None or cost.prompt_tokens is None or cost.completion_tokens is None:
         return {}

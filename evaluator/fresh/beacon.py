@@ -72,7 +72,7 @@ def randomness(number: int, signature: str, chain: Chain = QUICKNET) -> bytes:
     except (ValueError, OverflowError):
         raise refusal from None
     generator = G2Point()
-    if point == G1Point.identity() or not GT.pairing_check([point, -hashed], [generator, key]):
+    if not GT.pairing_check([point, -hashed], [generator, key]):
         raise refusal
     return hashlib.sha256(signature_bytes).digest()
 

@@ -1,4 +1,9 @@
-"""Draw the charts of ko-fresh with matplotlib. Values are not printed: they are read from axes and areas."""
+"""Draw the charts of ko-fresh with matplotlib. Values are read from axes and areas; only maps print some of them.
+
+`Facts.style`, 0 to 7, varies the charts. Its remainder of 4 chooses the palette, of which the last is grey and hatched. Odd
+styles turn the bars of the layout "bar" and make rings of pies. Styles from 4 on have dashed lines and fewer labels on their
+scales, and styles from 6 on have hatches in colours, too.
+"""
 
 import itertools
 from collections.abc import Callable
@@ -35,7 +40,11 @@ MAP_COLOURS = ("#eef3f8", "#c6d7ea", "#8fb4d6", "#4a84b8", "#174a7c")
 
 
 def chart(facts: Facts, layout: Layout | None = None, measure: int = 0, height: float = 3.9) -> Image.Image:
-    """Return the chart of a statistic, WIDTH inches wide. `layout` replaces the layout of the figure."""
+    """Return the chart of a statistic, WIDTH × `height` inches.
+
+    `layout` replaces the layout of the figure. `measure` is the index of the measure that is drawn, 0 or 1; layouts with a
+    single measure (map) or both (dual) ignore it.
+    """
     with mpl.rc_context():
         mpl.rcdefaults()  # ignore the user's matplotlibrc
         mpl.rc("font", family=_font_name(), size=9.5)
@@ -49,21 +58,31 @@ def chart(facts: Facts, layout: Layout | None = None, measure: int = 0, height: 
 
 
 def _font_name() -> str:
-    regular, *others = font_files()
-    for file in (regular, *others):
+    """Return the name of the regular font, the first of the pinned ones, after adding all of them to matplotlib's."""
+    files = font_files()
+    for file in files:
         fontManager.addfont(str(file))
-    return FontProperties(fname=str(regular)).get_name()
+    return FontProperties(fname=str(files[0])).get_name()
 
 
 def _paint(facts: Facts, number: int) -> dict[str, Any]:
     """Return the colour and pattern of a row."""
-    grey = facts.style % 4 == 3
     return {
-        "facecolor": PALETTES[facts.style % 4][number],
-        "hatch": HATCHES[number] if grey or facts.style >= 6 else "",
-        "edgecolor": "#333333" if grey else "white",
+        "facecolor": _palette(facts)[number],
+        "hatch": HATCHES[number] if _is_grey(facts) or facts.style >= 6 else "",
+        "edgecolor": "#333333" if _is_grey(facts) else "white",
         "linewidth": 0.6,
     }
+
+
+def _palette(facts: Facts) -> tuple[str, ...]:
+    """Return the colours of a figure's rows."""
+    return PALETTES[facts.style % 4]
+
+
+def _is_grey(facts: Facts) -> bool:
+    """Return whether the palette of a figure is the grey one, the last."""
+    return facts.style % 4 == 3
 
 
 def _value_axis(axes: Any, scale: Axis, *, horizontal: bool = False, sparse: bool = False) -> None:
@@ -107,8 +126,7 @@ def _bar(figure: Figure, facts: Facts, measure: int) -> None:
     values = [_heights(facts, row, measure)[0] for row in facts.rows]
     horizontal = facts.style % 2 == 1
     draw = axes.barh if horizontal else axes.bar
-    paint = _paint(facts, 0)
-    draw(facts.rows, values, 0.55, color=paint["facecolor"])
+    draw(facts.rows, values, 0.55, color=_palette(facts)[0])
     if horizontal:
         axes.invert_yaxis()
     _value_axis(axes, facts.axes[measure], horizontal=horizontal, sparse=facts.style >= 4)
@@ -154,7 +172,7 @@ def _line(figure: Figure, facts: Facts, measure: int) -> None:
     lines = []
     for number, row in enumerate(facts.rows):
         heights = _heights(facts, row, measure)
-        colour = "#333333" if facts.style % 4 == 3 else PALETTES[facts.style % 4][number]
+        colour = "#333333" if _is_grey(facts) else _palette(facts)[number]
         dash = DASHES[number] if facts.style >= 4 else "-"
         places = range(len(facts.years))
         lines += axes.plot(places, heights, color=colour, marker=MARKERS[number], linestyle=dash, linewidth=1.8)
@@ -185,7 +203,7 @@ def _log(figure: Figure, facts: Facts, measure: int) -> None:
     axes = figure.add_subplot()
     values = [float(facts.values[facts.groups[0], row, facts.years[0], measure]) for row in facts.rows]
     axes.set_yscale("log")
-    axes.plot(facts.rows, values, linestyle="", marker="o", markersize=9, color=PALETTES[facts.style % 4][0])
+    axes.plot(facts.rows, values, linestyle="", marker="o", markersize=9, color=_palette(facts)[0])
     low = np.floor(np.log10(min(values)))
     high = np.ceil(np.log10(max(values)) + 0.05)  # 0.05 keeps the largest value off the upper edge
     axes.set_ylim(10**low, 10**high)
@@ -228,9 +246,9 @@ def _pictogram(figure: Figure, facts: Facts, measure: int) -> None:
     for number, row in enumerate(facts.rows):
         icons = facts.values[facts.groups[0], row, facts.years[0], measure] / icon_value(facts.topic)
         for n in range(int(icons)):
-            axes.add_patch(Wedge((n + 0.5, -number), 0.36, 0, 360, facecolor=PALETTES[facts.style % 4][0]))
-        if icons % 1:
-            axes.add_patch(Wedge((int(icons) + 0.5, -number), 0.36, 90, 270, facecolor=PALETTES[facts.style % 4][0]))
+            axes.add_patch(Wedge((n + 0.5, -number), 0.36, 0, 360, facecolor=_palette(facts)[0]))
+        if icons % 1:  # half an icon
+            axes.add_patch(Wedge((int(icons) + 0.5, -number), 0.36, 90, 270, facecolor=_palette(facts)[0]))
     axes.set_yticks([-n for n in range(len(facts.rows))], facts.rows)
     axes.set(xlim=(0, 10), ylim=(-len(facts.rows) + 0.4, 0.6), aspect="equal")
     axes.set_xticks([])
@@ -243,13 +261,14 @@ def _map(figure: Figure, facts: Facts, measure: int) -> None:
     """Draw districts as the cells of a Voronoi diagram, shaded by class."""
     axes = figure.add_subplot()
     places = district_places(facts)
-    # Mirrored at the four edges of the field, so that the cells end there.
-    mirrored = [
+    # The places are mirrored at the four edges of the field, so that the cells end there: x becomes -x at the edge 0, and
+    # 8 - x at the edge 4.
+    with_mirrored = [
         places,
-        *(places * [sx, 1] + [ox, 0] for sx, ox in ((-1, 0), (-1, 8))),
-        *(places * [1, sy] + [0, oy] for sy, oy in ((-1, 0), (-1, 6))),
+        *(places * [-1, 1] + [x, 0] for x in (0, 8)),
+        *(places * [1, -1] + [0, y] for y in (0, 6)),
     ]
-    cells = Voronoi(np.concatenate(mirrored))
+    cells = Voronoi(np.concatenate(with_mirrored))
     for number, group in enumerate(facts.groups):
         corners = cells.vertices[cells.regions[cells.point_region[number]]]
         level = class_of(facts, group)

@@ -39,18 +39,18 @@ def inference_command(job: Job, sandbox: bool, devices: Sequence[str] | None) ->
     if not sandbox:
         return Command(words, environment, memory=REMOTE_MEMORY if options.remote else None)
     user = new_user()
-    folders = [path for path in (options.model, options.adapter) if path]
-    # The files may be symbolic links into the operator's Hub cache.
-    files = (path for model in folders for path in model.rglob("*"))
+    model_folders = [path for path in (options.model, options.adapter) if path]
+    for model_folder in model_folders:
+        grant_access(job.out, model_folder, user)
+    # Files of a model may be symbolic links into the operator's Hub cache, which `grant_access` leaves as they are.
+    files = (path for model_folder in model_folders for path in model_folder.rglob("*"))
     linked = [path.resolve() for path in files if path.is_symlink()]
-    for model in folders:
-        grant_access(job.out, model, user)
     if os.geteuid() == 0:  # otherwise the sandbox's user is this process's
         _check_readable(linked)
     program = installation_of(options.api.spawn) if options.api and options.api.spawn else []
     environment = inside_sandbox(environment, custom_code=options.custom_code)
     policy = SandboxPolicy(
-        visible=[*folders, *linked, *program, folder],
+        visible=[*model_folders, *linked, *program, folder],
         writable=folder / job.out.name,
         environment=environment,
         user=user,
@@ -69,8 +69,8 @@ def _check_readable(linked: Sequence[Path]) -> None:
 def installation_of(command: str) -> list[Path]:
     """Return the paths that a server's program needs inside the sandbox. `command` is the template of `--spawn`.
 
-    They are its virtual environment with the base Python if it is in one, else its file. Paths in /usr are left out,
-    because they are always visible.
+    They are the virtual environment that the program is in, with the base Python of that, or only the program's file if it
+    is in none. Paths in /usr are left out, because they are always visible.
     """
     try:
         found = shutil.which(program_of(command), path=program_path())
@@ -89,9 +89,9 @@ def installation_of(command: str) -> list[Path]:
 
 
 def _base_python(settings: Path) -> list[Path]:
-    """Return the folder of the Python that a virtual environment's pyvenv.cfg names, in a list that is empty without one.
+    """Return the folder of the base Python that a pyvenv.cfg names: "home = /opt/python/bin" -> [/opt/python].
 
-    "home = /opt/python/bin" -> [/opt/python]
+    Return an empty list if it names none, or none in a folder `bin`.
     """
     lines = (line.partition("=") for line in settings.read_text(encoding="utf-8").splitlines())
     homes = [Path(value.strip()) for name, _, value in lines if name.strip() == "home"]

@@ -23,7 +23,7 @@ MAX_EVENT_BYTES = 65_536
 MAX_BATCH_SIZE = 65_536
 MAX_EXTRA_EVENTS = 10  # beyond one event for each answer and latency sample
 # Infrastructure failures that only the process in the sandbox can detect: the device is too small, a library is
-# missing, a server did not start. All others that it reports count as model failures.
+# missing, a server did not start. Others count as model failures if code of the model may have reported them.
 TRUSTED_CHILD_CODES = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
 
 OnProgress = Callable[[str, int, int], None]  # called with the stage, the number of prompts done in it, and their total

@@ -49,7 +49,8 @@ _OPTIONS = TypeAdapter(EngineOptions)
 # The content of the file `measured`, which code of the model may have written: at most 10^15 bytes, a thousand terabytes.
 _BYTES: TypeAdapter[int | None] = TypeAdapter(Annotated[int | None, Field(ge=0, le=10**15, strict=True)])
 MAX_DIGITS = 20  # bytes that are read of the file `measured`
-MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer as JSON: text and raw output, each with up to 6 bytes a character
+# Bytes of an answer as JSON: text and raw output have up to 6 bytes a character each, the other fields much less.
+MAX_LINE = 16 * MAX_ANSWER
 REMOTE_MEMORY = 4 * 2**30  # bytes for the process that queries a remote server, which runs without a sandbox
 LOG_TAIL_BYTES = 2**18
 KEY_LENGTH = 32  # hex digits of the hash over everything that an answer depends on
@@ -144,8 +145,9 @@ class Job:
     def answers(self) -> dict[str, Answer]:
         """Return the answers so far to the current prompts, by their ids in this job.
 
-        A later answer replaces an earlier one. An incomplete last line, left by a killed writer, is cut off;
-        its prompt is asked again. Raises EvaluationError if the file is malformed.
+        A later answer replaces an earlier one. An incomplete last line, left by a killed writer, is removed from the file,
+        so that the next answer does not continue it; its prompt is asked again. Raises EvaluationError if the file is
+        malformed.
         """
         return self._read_answers(self.answers_file)
 

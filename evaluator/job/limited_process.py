@@ -70,7 +70,7 @@ def run_limited(
                 raise _too_slow(seconds)
         outcome = receiver.recv()
     except (EOFError, ConnectionError):  # the process ended without a result
-        process.join(STOP_NOTICE_SECONDS)
+        process.join(STOP_NOTICE_SECONDS)  # if it is still exiting, `kill` would replace its exit code
     finally:
         process.kill()
         process.join()

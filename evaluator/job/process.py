@@ -82,8 +82,11 @@ def run_inference(
             raise
         # The group can be asked only as long as it exists.
         memory_error = _memory_error(group, observer) if child.returncode else None
-    if child.returncode and stop and stop.wait(STOP_NOTICE_SECONDS if was_stopped(child.returncode) else 0):
-        raise EvaluationStopped
+    if child.returncode and stop:
+        # The signal that has ended the process may stop the worker, too, and reach it later.
+        notice_seconds = STOP_NOTICE_SECONDS if was_stopped(child.returncode) else 0
+        if stop.wait(notice_seconds):
+            raise EvaluationStopped
     if watchdog.exceeded:
         raise watchdog.exceeded
     if memory_error:
@@ -116,7 +119,8 @@ def _exit_error(returncode: int, observer: Observer, job: Job) -> EvaluationErro
         number = -returncode if returncode < 0 else returncode - 128
         return EvaluationError(FailureCode.PROCESS_KILLED, f"the inference process was ended by signal {number}")
     message = observer.reason or _last_line(job.log)
-    if observer.failure == FailureCode.SERVER_FAILED:  # a server that does not start was asked nothing
+    if observer.failure == FailureCode.SERVER_FAILED:
+        # A server that did not start was not asked anything, so its message quotes no question.
         return ModelServerError(message, may_quote_questions=observer.is_loaded)
     # After loading, an exit without a failure event may be caused by the model.
     unreported = FailureCode.MODEL_ERROR if observer.sandbox and observer.is_loaded else FailureCode.INTERNAL_ERROR

@@ -73,7 +73,9 @@ class Watchdog:
 
 def _load_seconds(options: EngineOptions) -> float:
     """Return how long a model may take to load, in proportion to its files."""
-    folders = [path for path in (options.model, options.adapter) if path and not options.remote]
+    if options.remote:  # no weights are read here: `model` is an empty folder, or only a name
+        return LOAD_SECONDS
+    folders = [path for path in (options.model, options.adapter) if path]
     size = sum(path.stat().st_size for folder in folders for path in folder.glob("*.safetensors"))
     return LOAD_SECONDS + size / LOAD_BYTES_PER_SECOND
 

@@ -1,4 +1,4 @@
-"""Offer a result to the model's repository on the Hub, if the submitter agreed.
+"""Offer a result to the model's repository on the Hub, if the model's owner submitted it and asked for that.
 
 The offer is a pull request with `.eval_results/*.yaml` (https://huggingface.co/docs/hub/eval-results). If the owner merges
 it, the model's page shows the scores.
@@ -22,8 +22,9 @@ from submissions.store.hub_api import hub_endpoint
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
     """Open a pull request with the result on the model's repository and return its URL.
 
-    Return None if the model's owner did not ask for it, the result has no rank, or this installation cannot make such an
-    offer: it needs a Hub token, a public store to link to, and the benchmark's dataset on the Hub (HANNUN_EVAL_DATASETS).
+    Return None if the submitter did not ask for it or does not belong to the model's owner, the result has no rank, or this
+    installation cannot make such an offer: it needs a Hub token, a public store to link to, and the benchmark's dataset on
+    the Hub (HANNUN_EVAL_DATASETS).
     Raises httpx2.HTTPError or StoreError if the Hub or the store fails.
     """
     dataset = settings.eval_datasets.get(request.benchmark)

@@ -206,13 +206,15 @@ def _read_answer_table(file: Path) -> list[dict[str, Any]]:
         columns = sorted((column.name, str(column.type)) for column in parquet.schema_arrow)
         if columns != sorted((column.name, str(column.type)) for column in schema):
             raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
+        # As dictionaries, in which a text that many rows have is stored once.
         table = pq.ParquetFile(file, metadata=parquet.metadata, read_dictionary=texts).read()
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None
     if any(column.null_count for column in table.columns):
         raise DataError(f"{file}: has missing values")
     _check_size(file, sum(_text_bytes(table[name]) for name in texts))
-    return list(table.cast(parquet.schema_arrow).to_pylist())
+    rows = table.cast(parquet.schema_arrow)  # each row with its own copy
+    return list(rows.to_pylist())
 
 
 def unpacked_bytes(metadata: Any) -> int:

@@ -20,10 +20,10 @@ configs:
 # KO-FRESH {quarter}
 
 {n:,} questions about {pictures:,} invented Korean tables, reports, charts and maps, with the answers that models gave before
-it was published ({models} results). The set was drawn from a seed whose hash was published before the first evaluation and which is
+it was published ({results} results). The set was drawn from a seed whose hash was published before the first evaluation and which is
 public since {revealed}. {chosen_by}{errata} **Do not rank models on it any more:** they may have been trained on it.
 
-{quarter} 세트의 문항 {n:,}개와 이미지, 정답, 그리고 문항이 공개되기 전에 모델들이 낸 모든 답변(결과 {models}건)입니다. 이미 공개된 문항이므로 새 모델의 순위를 매기는 데 쓰지 마십시오.
+{quarter} 세트의 문항 {n:,}개와 이미지, 정답, 그리고 문항이 공개되기 전에 모델들이 낸 모든 답변(결과 {results}건)입니다. 이미 공개된 문항이므로 새 모델의 순위를 매기는 데 쓰지 마십시오.
 
 | file | content |
 |---|---|
@@ -77,16 +77,17 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
         recomputed = fields["results"][result.benchmark][metric]
         low, high = fields["intervals"][metric]
         rows.append(f"| {result.config.model_name} | {published:.2f} | {recomputed:.2f} | {low:.1f}–{high:.1f} |")
-    chosen_by = "The operator chose it, because no public randomness is part of it."
     if commitment.beacon:
         chosen_by = f"Nobody could choose it: round {commitment.beacon.number} of drand's public randomness is part of the seed."
+    else:
+        chosen_by = "The operator chose it, because no public randomness is part of it."
     pictures = {image for item in books.items for image in item.images}
     return CARD.format(
         quarter=commitment.quarter,
         n=len(books.items),
         errata=f" {errata} errata are applied (`{ERRATA}`)." if errata else "",
         pictures=len(pictures),
-        models=len(books.results),
+        results=len(books.results),
         revealed=commitment.revealed_at.date() if commitment.revealed_at else "",
         chosen_by=chosen_by,
         sha256=commitment.set_sha256,

@@ -92,7 +92,8 @@ def write_dataset(
 def create_dataset(dataset: str, token: str | None) -> None:
     """Create an empty public dataset on the Hub, or take one that an earlier try created.
 
-    Raises DataError if the dataset has files already, and StoreError if the token may not create it or the Hub fails.
+    It is called before the seed is published, because that cannot be undone. Raises DataError if the dataset has files
+    already, and StoreError if the token may not create it or the Hub fails.
     """
     api = HubApi(lambda: token)
     try:
@@ -117,14 +118,15 @@ def upload(folder: Path, dataset: str, token: str | None) -> str:
         api.upload_folder(repo_id=dataset, repo_type="dataset", folder_path=folder, commit_message="Open the books")
     except HfHubHTTPError as error:
         raise StoreError(
-            f"{dataset}: the Hub answers {error.response.status_code}. {_by_hand(folder, dataset)}"
+            f"{dataset}: the Hub answers {error.response.status_code}. {_how_to_upload(folder, dataset)}"
         ) from error
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: a large file was not uploaded
-        raise StoreError(f"{dataset}: {type(error).__name__}. {_by_hand(folder, dataset)}") from error
+        raise StoreError(f"{dataset}: {type(error).__name__}. {_how_to_upload(folder, dataset)}") from error
     return f"{api.endpoint}/datasets/{dataset}"
 
 
-def _by_hand(folder: Path, dataset: str) -> str:
+def _how_to_upload(folder: Path, dataset: str) -> str:
+    """Return what to do if the upload has failed."""
     return f"The seed is public and {folder} is complete; upload it: hf upload {dataset} {folder} --repo-type dataset"
 
 
@@ -134,7 +136,10 @@ def _picture_url(dataset: str, image: Path) -> str:
 
 
 def _target(books: Books, item: Item) -> str:
-    """Return the gold answer as the scorers of other tools compare it: without a tolerance."""
+    """Return the gold answer as the scorers of other tools compare it: the letter of a choice, else without a tolerance.
+
+    "347건 (±12건)" -> "347건"
+    """
     return books.benchmark.gold_output(item) or item.answer
 
 
@@ -225,7 +230,7 @@ def _write_every_eval_ever(result: EvalResult, answers: Sequence[_ItemAnswer], f
             f"{result.request_key}/{metric}",
             answer.item.id,
             answer.prompt.text,
-            gold_answer(answer.item),
+            gold_answer(answer.item),  # with its tolerance, unlike `_target`
             answer.row.answer,
             answer.score.values[metric],
             answer.picture_urls,

@@ -22,8 +22,8 @@ class BucketStatistics:
     bucket: str
     n: int
     mean_correct: float  # share of models that answer an item correctly, averaged over the items
-    # Correlation of an item with the rest of the set over models, averaged over the items that some models answer correctly
-    # and others do not. None if there are fewer than MIN_MODELS models or no such item.
+    # Correlation of an item with the rest of the set over models, averaged over the items that have one, see
+    # `_discrimination`. None if no item has one.
     discrimination: float | None
     solved_by_all: int  # items that every model answers correctly
     solved_by_none: int
@@ -69,7 +69,8 @@ def _of_bucket(
 def _discrimination(correct: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return each item's Pearson correlation, over models, with the sum of the other items (corrected item-total).
 
-    It is NaN for an item on which all models score alike, and for all items if there are fewer than MIN_MODELS models.
+    It is NaN for an item on which all models score alike, or for which they have the same sum over the other items. It is NaN
+    for all items if there are fewer than MIN_MODELS models.
     """
     if len(correct) < MIN_MODELS:
         return np.full(correct.shape[1], np.nan)

@@ -42,6 +42,7 @@ def board_differences(books: Books, read: Callable[[str], bytes]) -> list[str]:
     keys = {result.request_key for result in books.results}
     for row in rows:
         belongs_to_quarter = (row.split, row.benchmark_version, row.kind) == (quarter, books.version, "verified")
+        # The dataset has no retired results. The board also retires those that were measured after the reveal.
         if belongs_to_quarter and not row.retired and row.key not in keys:
             differences.append(f"{row.key} ({row.model}): is on the board, but not in the dataset")
     return differences

@@ -44,6 +44,7 @@ def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_id
     key = result.request_key
     benchmark = books.benchmark
     commitment = books.commitment
+    set_revision = str(commitment.set_sha256)[:40]  # as `open_source` records it
     rows = books.answers[key]
     n = len(scored_ids)
     if result.answers_sha256 is None:
@@ -55,7 +56,7 @@ def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_id
         yield "it is older than the commitment"
     if commitment.revealed_at and finished_at > commitment.revealed_at.timestamp():
         yield "it is newer than the reveal"
-    if (result.dataset.revision, result.dataset.n) != (str(commitment.set_sha256)[:40], n):
+    if (result.dataset.revision, result.dataset.n) != (set_revision, n):
         yield "it was measured on another set"
     if (version := result.versions.get(benchmark.name)) != books.version:
         commit = f"; check out commit {result.git_hash}" if result.git_hash else ""
@@ -65,11 +66,11 @@ def _faults(books: Books, result: EvalResult, scored_ids: set[str], withdrawn_id
     if len(answered_ids) != n or {*answered_ids} != scored_ids:
         yield f"it has {len(rows)} answers, which are not exactly one for each of the {n} items"
         return
-    fields = scored_fields(benchmark, books.items, books.scores_of(key))
-    n_samples = {benchmark.name: {"original": len(rows), "effective": n}}
-    recomputed = result.evolve(**fields, headline=benchmark.card.headline, n_samples=n_samples)
-    for name in (*fields, "headline", "n_samples"):
-        if getattr(recomputed, name) != getattr(result, name):
+    recomputed = scored_fields(benchmark, books.items, books.scores_of(key))
+    recomputed["headline"] = benchmark.card.headline
+    recomputed["n_samples"] = {benchmark.name: {"original": len(rows), "effective": n}}
+    for name, value in recomputed.items():
+        if getattr(result, name) != value:
             yield f"{name} differ"
 
 

@@ -212,7 +212,8 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
         return None
     name = benchmark.item_metric.name
     answers_per_item = len(answers) / len(scores)  # several for items that are asked in rotations
-    right_items = round(sum(score.values[name] for score in scores))  # scores between 0 and 1 add up to whole items
+    # Rounded to whole items, so that the number of tokens reveals no more than the published score (docs/security.md).
+    right_items = round(sum(score.values[name] for score in scores))
     right = right_items * answers_per_item
     return Reasoning(
         tokens_mean=round(sum(tokens) / len(answers), 1),
@@ -343,7 +344,7 @@ def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Se
 def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
     """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published.
 
-    As in the formats that it is exported to, items count as independent. The interval counts clusters (`_interval`).
+    Among coarse results it is published only if each score is 0 or 1. As in the formats that it is exported to, items count as independent. The interval counts clusters (`_interval`).
     """
     having_metric = [score for score in scores if metric in score.values]
     values = [score.values[metric] for score in having_metric]
@@ -352,5 +353,5 @@ def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) ->
         return None  # equal scores do not mean that another set of questions would give the same ones
     error = variance_of_weighted_mean(values, weights) ** 0.5
     if set(values) <= {0.0, 1.0}:
-        return percent(error)  # it follows from the mean and the weights, and reveals nothing more
+        return percent(error)  # with equal weights it follows from the mean; only a public set has others
     return None if rounding.is_coarse else percent(error, rounding.steps)

@@ -155,7 +155,10 @@ def past_ratios(past: Iterable[EvalResult], benchmark: str, device: DeviceSpeed)
 
 
 def _weight_bytes(result: EvalResult, params: int) -> int:
-    """Return about how many bytes the weights of a past run had. Quantised weights count as 16 bits each."""
+    """Return about how many bytes the weights of a past run had.
+
+    Quantised weights count as 16 bits each, because a record does not have the size of the model's files.
+    """
     return params * (4 if result.config.model_dtype == "float32" else 2)
 
 

@@ -83,7 +83,7 @@ def evaluate(
     # was answered by earlier runs.
     elapsed = 0.0
     while True:  # until scores do not depend on the batch size
-        # All prompts may be answered, by the cache or by another host, and latency not yet measured.
+        # Even if the cache or the shards of other machines answered all prompts, latency may not be measured yet.
         if answered < len(prompts) or not job.done_mark.exists():
             elapsed = _ask(task, job, answered, len(sampled_prompt_ids), on_progress, stop)
         on_progress("score", len(prompts), len(prompts))
@@ -121,7 +121,7 @@ def evaluate(
     )
     if task.benchmark.drawn:  # its answers are published together with its seed, and can then be checked by this hash
         result = result.evolve(answers_sha256=answers_hash(answer_rows(details)))
-    if task.request.custom_code:  # whose measures could carry questions outside
+    if task.request.custom_code:  # it could encode questions in the digits of its measures
         result = round_measures(result)
     return Evaluation(result, details)
 

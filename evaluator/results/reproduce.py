@@ -10,9 +10,9 @@ from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 def reproduce(task: Task) -> str:
     """Return the `python -m evaluator run` command of a task, with options only if they differ from their default.
 
-    BASE_URL is a placeholder for the operator's server. DATA is one for the test set, whose address may be private: its
-    folder or its dataset on the Hub. Questions of KO-FRESH are generated from a secret seed, and `ko-fresh verify` writes
-    such a folder once the seed is public.
+    Two words are placeholders, because what they stand for may be private: BASE_URL for the operator's server, and DATA for
+    the folder of the test set or its dataset on the Hub. Questions of KO-FRESH are generated from a secret seed, and
+    `ko-fresh verify` writes such a folder once the seed is public.
     """
     request = task.request
     options = task.options
@@ -22,7 +22,7 @@ def reproduce(task: Task) -> str:
         command += ["--base-url", "BASE_URL", "--model", str(api.model)]
     else:
         command += ["--model", request.model_id, "--revision", request.revision]
-        if request.precision in PRECISIONS:  # otherwise the checkpoint's precision
+        if request.precision in PRECISIONS:  # otherwise the method of a quantised checkpoint, which cannot be chosen
             command += ["--precision", request.precision]
     if api and api.spawn:
         command += ["--spawn", api.spawn]

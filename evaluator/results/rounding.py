@@ -26,7 +26,7 @@ class Rounding:
     - Fewer than ROUNDED_FROM items: with all digits.
     - Most sets: in steps of one item, as if each item were right or wrong.
     - Coarse results, if the benchmark's card has `coarse`: the headline and metrics that do not depend on the gold answers
-      in steps of one item, metrics that `coarse` names in the steps that it names, no others.
+      in steps of one item. Of the other metrics, only those in `coarse` are published, in the steps given there.
     """
 
     benchmark: Benchmark
@@ -56,7 +56,8 @@ class Rounding:
         if the whole set has at least SMALL_PART items.
         """
         if not self.is_coarse or not self.benchmark.metric(metric).needs_gold:
-            return percent(share, n if self.steps else None)
+            steps = None if self.steps is None else n  # a trial run has all digits here, too
+            return percent(share, steps)
         if metric != self.benchmark.card.headline or self.n < SMALL_PART:
             return None
         return percent(share, n) if n >= SMALL_PART else _nearest(share, PART_STEP)
@@ -80,6 +81,7 @@ class Rounding:
         """Return the ends of an interval in percent, rounded outward if the results are coarse."""
         if not self.is_coarse:
             return percent(low, self.steps), percent(high, self.steps)
+        # Without round(), 0.29 would become 28 %, because 100 * 0.29 is 28.999999999999996.
         down = INTERVAL_STEP * math.floor(round(100 * low / INTERVAL_STEP, 6))
         up = INTERVAL_STEP * math.ceil(round(100 * high / INTERVAL_STEP, 6))
         return down, up

@@ -71,15 +71,15 @@ def score_files(
     unanswered = [item for item_id, item in items.items() if item_id not in scores]
     empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
     scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
-    in_order = list(items.values())
+    all_items = list(items.values())
     # As in an evaluation, items are compared with each other before an answer that has only reasoning scores 0.
-    ordered = bench.compared(in_order, [scores[item.id] for item in in_order])
-    ordered = [with_zeros(score) if score.id in only_reasoning else score for score in ordered]
-    if difference := bench.unlike_evaluation(in_order):
+    all_scores = bench.compared(all_items, [scores[item.id] for item in all_items])
+    all_scores = [with_zeros(score) if score.id in only_reasoning else score for score in all_scores]
+    if difference := bench.unlike_evaluation(all_items):
         note(f"{benchmark}: {difference}")
     if per_item:
-        _write(per_item, ordered)
-    return _summary(bench, ordered)
+        _write(per_item, all_scores)
+    return _summary(bench, all_scores)
 
 
 def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-_KEY_END = re.compile(rb'"\s*:')  # of each key, of those of nested objects, and in a text that quotes JSON
+_KEY_END = re.compile(rb'"\s*:')  # also matches the keys of nested objects, and texts that quote JSON
 _DECODER = json.JSONDecoder(object_pairs_hook=_object_of, parse_constant=_reject_constant)
 
 

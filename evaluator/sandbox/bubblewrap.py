@@ -15,7 +15,6 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
 
     bubblewrap carries out its options in their order, so that a later mount covers an earlier one.
     """
-    # bubblewrap cannot limit the size of its root, so the root becomes read-only once everything is mounted.
     words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     for name, value in layout.environment.items():
         words += ["--setenv", name, value]
@@ -25,12 +24,14 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
     for device in layout.devices:
         words += ["--dev-bind", str(device), str(device)]
     parents = {parent for path in (*layout.shown, layout.writable) for parent in path.parents} - _EXISTING
+    # bubblewrap would create missing parents with mode 0700, and a worker that is root runs the command as another user.
     for parent in sorted(parents):
-        words += ["--perms", "0755", "--dir", str(parent)]  # by default only root could traverse it
+        words += ["--perms", "0755", "--dir", str(parent)]
     for path in layout.shown:
         words += ["--ro-bind", str(path), str(path)]
     writable = str(layout.writable)
     words += ["--bind", writable, writable]  # after the folders that are shown, because one of them may contain it
+    # bubblewrap cannot limit the size of its root, so the root becomes read-only once everything is mounted.
     words += ["--remount-ro", "/", "--chdir", str(layout.folder)]
     return [*words, "--", *command]
 
