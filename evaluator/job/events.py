@@ -99,6 +99,11 @@ class Observer:
         """Whether the model has been loaded."""
         return self._watchdog.loaded.is_set()
 
+    @property
+    def may_have_read_model(self) -> bool:
+        """Whether the first event has come, after which files of the model are read."""
+        return self._events > 0
+
     def handle(self, line: bytes) -> None:
         """Handle an event. Raises EvaluationError if the line is not an event, or there are too many."""
         event = _parse_event(line)

@@ -122,8 +122,9 @@ def _exit_error(returncode: int, observer: Observer, job: Job) -> EvaluationErro
     if observer.failure == FailureCode.SERVER_FAILED:
         # A server that did not start was not asked anything, so its message quotes no question.
         return ModelServerError(message, may_quote_questions=observer.is_loaded)
-    # After loading, an exit without a failure event may be caused by the model.
-    unreported = FailureCode.MODEL_ERROR if observer.sandbox and observer.is_loaded else FailureCode.INTERNAL_ERROR
+    # A model may make the process exit without a failure event while it is loaded: a library in Rust panics on its files.
+    is_models_fault = observer.sandbox and observer.may_have_read_model
+    unreported = FailureCode.MODEL_ERROR if is_models_fault else FailureCode.INTERNAL_ERROR
     return EvaluationError(observer.failure or unreported, message, may_quote_questions=True)
 
 

@@ -85,7 +85,7 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
     return CARD.format(
         quarter=commitment.quarter,
         n=len(books.items),
-        errata=f" {errata} errata are applied (`{ERRATA}`)." if errata else "",
+        errata=f" Errata that are applied: {errata} (`{ERRATA}`)." if errata else "",
         pictures=len(pictures),
         results=len(books.results),
         revealed=commitment.revealed_at.date() if commitment.revealed_at else "",

@@ -344,7 +344,8 @@ def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Se
 def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
     """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published.
 
-    Among coarse results it is published only if each score is 0 or 1. As in the formats that it is exported to, items count as independent. The interval counts clusters (`_interval`).
+    Among coarse results it is published only if each score is 0 or 1. As in the formats that it is exported to, items count
+    as independent. The interval counts clusters (`_interval`).
     """
     having_metric = [score for score in scores if metric in score.values]
     values = [score.values[metric] for score in having_metric]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from evaluator.sandbox.layout import NOBODY, Layout
 
-# Folders that need no --dir, because a mount below creates them: the root, scratch folders, and the system's own.
-_EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108
+_EXISTING = {Path("/"), Path("/usr")}  # folders that need no --dir, because they are mounted
 
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:

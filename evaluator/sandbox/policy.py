@@ -52,7 +52,7 @@ class SandboxPolicy:
 
     @property
     def memory_limit(self) -> int:
-        """The most bytes that each process may use; all together may use as many, see `evaluator/job/process.py`."""
+        """The bytes that each process may use. `evaluator/job/process.py` limits all together to the same, if it can."""
         return self.memory or int(MEMORY_SHARE * memory_bytes())
 
 
@@ -64,9 +64,10 @@ def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
 
 
 def isolated_command(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """Return the command line that runs a small program of this project where it sees no other file and no network.
+    """Return the command line that runs a small program of this project in a sandbox with its code, but without network.
 
-    Return the command itself if no sandbox can be built here, as in a Space.
+    Return the command itself if no sandbox can be built here, as in a Space. The program must therefore limit itself too, as
+    `submissions/hub_models/template_renderer.py` does.
     """
     try:
         try_sandbox()
@@ -104,9 +105,9 @@ def _exists_here(user: int) -> bool:
 
 
 def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:
-    """Let the sandbox's user write one folder and read another. Only root needs this: otherwise it is the same user."""
+    """Let the sandbox's user write one folder and read another. Without root, it is the user of this process anyway."""
     if os.geteuid() == 0:
-        for path in (writable, *writable.iterdir()):
+        for path in (writable, *writable.iterdir()):  # files of an earlier attempt belong to its user, see `new_user`
             os.chown(path, user, user, follow_symlinks=False)
     make_readable(readable)
 
@@ -129,9 +130,9 @@ def make_readable(readable: Path) -> None:
 
 @cache
 def try_sandbox() -> None:
-    """Build a sandbox once, to see whether that is possible here.
+    """Build a sandbox, to see whether that is possible here. After a success, further calls do nothing.
 
-    Raises SandboxError, which says what to do, if bubblewrap is missing or not permitted.
+    Raises SandboxError with what to do if bubblewrap is missing or not permitted.
     """
     if not shutil.which("bwrap"):
         raise SandboxError("bubblewrap is missing: apt-get install bubblewrap")

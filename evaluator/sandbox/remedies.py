@@ -17,7 +17,8 @@ class Obstacle(Enum):
     NAMESPACE_LIMIT = auto()  # no more namespaces may be created
 
 
-# Parts of error messages, with their cause. The first one that a message contains decides.
+# Parts of error messages, with their cause. The first one that a message contains decides: "setting up uid map: Read-only
+# file system" is about /proc.
 _SIGNS = (
     ("mount proc", Obstacle.MASKED_PROC),
     ("Read-only file system", Obstacle.MASKED_PROC),
@@ -32,7 +33,7 @@ _CONTAINER = {
     Obstacle.APPARMOR: "start the container with --security-opt apparmor=unconfined",
     Obstacle.NAMESPACE_LIMIT: f"on the host: {_MORE_NAMESPACES}",
 }
-# What to do about each obstacle: in a container of each runtime, and without one or in one of another runtime ("").
+# What to do about each obstacle, by the runtime of the container. "" is no container, or one of another runtime.
 _REMEDIES = {
     "Docker": _CONTAINER | {Obstacle.MASKED_PROC: "start the container with --security-opt systempaths=unconfined"},
     "Podman": _CONTAINER | {Obstacle.MASKED_PROC: "start the container with --security-opt 'unmask=/proc/*'"},
@@ -61,7 +62,10 @@ def container_runtime() -> str:
 
 
 def obstacle_of(message: str) -> Obstacle:
-    """Return the cause of an error message of bubblewrap."""
+    """Return the cause of an error message of bubblewrap.
+
+    One without any of the signs is about a system call: "Creating new namespace failed: Operation not permitted".
+    """
     return next((cause for sign, cause in _SIGNS if sign.lower() in message.lower()), Obstacle.SYSTEM_CALLS)
 
 

@@ -91,11 +91,11 @@ def mean_interval(
 
 
 def _degrees_of_freedom(residuals: npt.NDArray[np.float64]) -> float:
-    """Return the degrees of freedom of a variance that is estimated from one residual of each cluster, at least 1.
+    """Return the degrees of freedom, at least 1, of a variance that is estimated from one residual of each cluster.
 
-    It is the geometric mean of the number of clusters minus 1, which is too many if most have the same score, and Kish's
-    effective number of them, which is too few. In simulations, intervals with it contain a true score of 97 % in 94 to 96 %
-    of cases (`make bench PARTS=statistics`).
+    The number of clusters minus 1 is too many if most clusters have the same score. Kish's effective number of clusters is
+    too few. So the geometric mean of both is returned: in simulations, intervals with it contain a true score of 97 % in 94
+    to 96 % of cases (`make bench PARTS=statistics`).
     """
     most = len(residuals) - 1
     squares = residuals**2
@@ -107,7 +107,8 @@ def _degrees_of_freedom(residuals: npt.NDArray[np.float64]) -> float:
 def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:
     """Return the interval of the first score minus the second, from the interval of each (Newcombe 1998, method 10).
 
-    It is for scores of different items, or of which the answers are unknown; `paired.py` compares answers to the same items.
+    It is for scores on different items, or for scores whose answers are unknown. `paired.py` compares answers to the same
+    items.
     All values have one unit, such as percent.
     """
     a, b = scores

@@ -74,8 +74,8 @@ def paired_p_value(first: Floats, second: Floats, clusters: Sequence[str]) -> fl
 def _mcnemar(first_only: int, second_only: int) -> float:
     """Return the p value of McNemar's exact test (Psychometrika 12 (1947)).
 
-    It is a binomial test with probability 1/2 over the items that only one of the models got right: twice the probability
-    of as few as the smaller count.
+    If both models are equally good, each item that only one of them got right is the first model's with probability 1/2. The
+    p value is twice the probability that one model has at most the smaller count: for 1 and 5, 2 · (1 + 6) / 2^6 = 0.22.
     """
     discordant = first_only + second_only
     if not discordant:

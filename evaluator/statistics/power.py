@@ -18,8 +18,8 @@ def smallest_difference(n: int, discordant: float = DISCORDANT, power: float = 0
     z_error = NormalDist().inv_cdf(1 - error / 2)
     z_power = NormalDist().inv_cdf(power)
     difference = 0.0
-    for _ in range(ITERATIONS):  # fixed-point iteration; it converges because the right side falls slowly
+    for _ in range(ITERATIONS):  # fixed-point iteration, as `detectable` falls slowly while `difference` grows
         spread = sqrt(max(0.0, discordant - difference**2))
         detectable = (z_error * sqrt(discordant) + z_power * spread) / sqrt(n) + 0.5 / n
-        difference = min(detectable, discordant)  # all discordant items can be one model's
+        difference = min(detectable, discordant)  # the largest possible one: one model got all discordant items right
     return difference

@@ -15,7 +15,7 @@ from submissions.store.private import PrivateStore
 
 ANSWERS = "answers"  # folder of the private store
 MAX_PART = 64 * 2**20  # bytes of answers copied per update
-# The start of a line with an answer's id, as `Job.row` writes it. An id is a hash and the number of an equal prompt.
+# The start of a line with an answer's id, as `Job.row` writes it: a hash, and a number that tells equal prompts apart.
 ID_PREFIX_LENGTH = len('{"id": "') + KEY_LENGTH + len("-0000000")
 
 
@@ -88,7 +88,7 @@ class AnswerBackup:
         if not self._is_restored:
             return
         if (discarded := self._job.discarded_batch_sizes()) != self._discarded:
-            self.remove()  # of all attempts and shards: none of the copied answers may be used any more
+            self.remove()  # none of the copied answers may be used any more
             self._private.write(self._batches_path, json.dumps(discarded).encode())
             self._copied = 0
             self._discarded = discarded
@@ -102,7 +102,10 @@ class AnswerBackup:
             self._copied += len(complete)
 
     def remove(self) -> None:
-        """Delete the backup after the request has ended. Raises StoreError if the store fails."""
+        """Delete the backup of all attempts and shards: the request has ended, or its answers were discarded.
+
+        Raises StoreError if the store fails.
+        """
         for path in self._paths():
             self._private.delete(path)
 

@@ -50,15 +50,15 @@ def with_equal_tensors(result: EvalResult, model: Path, settings: Settings, stop
         return result
     if stop.is_set():
         return result
-    # A folder may hold the same weights twice, in files of two formats, and then each tensor is counted twice.
+    # The base's folder may hold its tensors twice, as `model.safetensors` and in shards. Each is then counted twice.
     shown = config.shown.evolve(base_tensors_equal=min(equal, config.shown.base_tensors_found))
     return result.evolve(config=config.evolve(shown=shown.model_dump()).model_dump())
 
 
 def equal_tensors(model: Path, base: Path, stop: threading.Event) -> int:
-    """Return how many tensors of one folder of safetensors files are in another with the same name, shape and values.
+    """Return how many tensors of `base` are in `model` with the same name, shape, type and values.
 
-    The names in `model` may have a prefix. It ends early once `stop` is set.
+    Both are folders of safetensors files. The names in `model` may have a prefix. It ends early once `stop` is set.
     """
     own: dict[TensorKey, list[_Tensor]] = {}
     for (name, shape), tensor in _tensors(model):

@@ -52,7 +52,7 @@ class Worker:
         self._settings = settings
         self._private_worker: Worker | None = None  # created when the first private request is found
         self._private_failed = False  # whether the store of private requests could not be reached in this round
-        self._unclaimable_keys: set[str] = set()  # of private requests that stay pending, like those of newer releases
+        self._unclaimable_keys: set[str] = set()  # of private requests that the last round left, as of newer releases
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
         self._heartbeats = Heartbeats(settings)
@@ -61,8 +61,8 @@ class Worker:
         self._edition = EditionUpdates(settings)
         self.stopped = threading.Event()
         self.pause = HostFaultPause(self._name, self._heartbeats, self._now)
-        self._next_clean_up = 0.0  # by time.monotonic(), as the next one
-        self._next_presence_report = 0.0
+        self._next_clean_up = 0.0  # by time.monotonic()
+        self._next_presence_report = 0.0  # by time.monotonic()
 
     def stop(self) -> None:
         """Stop all runs, keep their answers and hand the requests back to the queue."""
@@ -107,6 +107,7 @@ class Worker:
                     self._private_worker.stop()
             pending_before = self._private_worker.pending()
             claimed = self._private_worker.run_pending()
+            # A request that came during the round is not one of them: `run_pending` starts another round for it.
             self._unclaimable_keys = pending_before & self._private_worker.pending()
         except StoreError as error:
             log.warning("private evaluations: %s", error)
@@ -165,7 +166,7 @@ class Worker:
                 self._raise_store_error(ended, last=not running)
                 try:
                     self._report_presence()
-                except StoreError as error:  # if it were raised, nothing would be claimed until the last run has ended
+                except StoreError as error:  # not raised: leaving `pool` would wait for all runs before the next claim
                     log.warning("%s", error)
 
     def _claim(self) -> EvalRequest | None:
@@ -203,7 +204,10 @@ class Worker:
             self._next_presence_report = time.monotonic() + PRESENCE_EVERY
 
     def _clean_up(self) -> None:
-        """Delete what the private store no longer needs, and run the weekly upkeep of the public store if it is due."""
+        """Delete what the private store no longer needs, and run the weekly upkeep of the public store if it is due.
+
+        The worker of the public queue does this for both queues.
+        """
         if self._queue.is_private:
             return
         self._private.remove_leftovers()

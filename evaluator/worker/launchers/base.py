@@ -203,7 +203,7 @@ class JobLauncher(ABC):
         return None
 
     def _state_of(self, request: EvalRequest, job: str) -> JobState:
-        """Return the state of a job. One that has written its outcome has ended if the scheduler no longer knows it."""
+        """Return the state of a job. If the scheduler does not report it, a job that has written its outcome has ended."""
         try:
             return self.state(job)
         except LaunchError:
@@ -231,8 +231,9 @@ class JobLauncher(ABC):
         beat = self._heartbeats.last(request.key, request.lease)
         now = self.queue.store.now()
         if beat is None or beat.heartbeat_at + MISSED_HEARTBEATS * interval < now:
-            running = self._current_request(request)
-            if running and running.status == Status.RUNNING:
+            current = self._current_request(request)
+            # The job may have written its outcome just now. Then its request has no lease, and the lease is not lost.
+            if current and current.status == Status.RUNNING:
                 progress = beat.progress if beat and beat.progress else Progress(stage=Stage.LAUNCH)
                 self.queue.heartbeat(request, now, progress)
 

@@ -89,7 +89,7 @@ class HubJobLauncher(JobLauncher):
             self._client.cancel(job, self._jobs.namespace)
 
     def _time_limit(self, launch: Launch, flavor: Flavor) -> timedelta:
-        """Return the time limit of a job: the deadline of the evaluation and OVERTIME, or what the maximum price buys.
+        """Return the time limit of a job: the evaluation's deadline plus OVERTIME, or less if the maximum price buys less.
 
         Raises LaunchError if that is too little for any evaluation.
         """
@@ -124,7 +124,7 @@ class HubJobLauncher(JobLauncher):
     def _no_hardware(self, message: str) -> LaunchError:
         """Return the error to raise if no hardware fits.
 
-        If the operator has configured one, it is the same for all models. Then it is a plain LaunchError, after which the
-        worker pauses.
+        After a NoHardwareError the worker goes on, because a smaller model may fit. Hardware that the operator has set is
+        the same for all models, so the error is then a plain LaunchError, after which the worker pauses.
         """
         return LaunchError(message) if self._jobs.flavor else NoHardwareError(message)

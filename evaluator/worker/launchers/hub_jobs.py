@@ -114,8 +114,8 @@ class JobClient:
     ) -> str:
         """Start a job that runs `python -m evaluator` with these arguments. Return its id.
 
-        `environment` are variables in addition to those of `create`, `labels` are shown in the Hub's list of jobs. Raises
-        HfHubHTTPError if the Hub rejects the request.
+        The variables in `environment` are added to the settings that every job gets, or replace them. `labels` are shown in
+        the Hub's list of jobs. Raises HfHubHTTPError if the Hub rejects the request.
         """
         job_arguments = self._arguments(job, arguments)
         job_arguments["env"] |= environment

@@ -98,7 +98,7 @@ class LocalLauncher:
                 run = ClaimedRun(self._settings, self._queue, self._private, request, shard=shard, devices=names)
                 self._running.add(run)
                 try:
-                    if self._stopped.is_set():
+                    if self._stopped.is_set():  # perhaps `stop` was called before the run was added
                         run.stop()
                     return run.run()
                 finally:

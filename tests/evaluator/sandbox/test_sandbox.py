@@ -442,6 +442,19 @@ def test_failure_before_model_is_read_is_fault_of_machine(
     assert error.value.code == code
 
 
+@pytest.mark.parametrize(("events", "code"), [([], "internal_error"), ([{"event": "environment"}], "model_error")])
+def test_exit_without_report_while_loading_is_fault_of_model(
+    job: Job, events: list[dict[str, str]], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A panic of a library in Rust, which files of a model can provoke, is not a Python exception that is reported."""
+    lines = "".join(json.dumps(event) + "\n" for event in events)
+    script = f"print({lines!r}, end='', flush=True); raise SystemExit(1)"
+    monkeypatch.setattr("evaluator.job.command.sandbox_command", lambda *_: [sys.executable, "-c", script])
+    with pytest.raises(EvaluationError) as error:
+        run_inference(job, 0, 1, 0, lambda *_: None)
+    assert error.value.code == code
+
+
 def test_engine_that_cannot_start_is_fault_of_machine(tmp_path: Path) -> None:
     options = EngineOptions(tmp_path, "float32", 8, engine="json:JSONDecoder")
     job = Job.prepare(tmp_path / "job", options, [Prompt("1", "?")])
