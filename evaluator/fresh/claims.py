@@ -20,15 +20,17 @@ MAX_TRIED = 400  # claims, in random order
 
 @dataclass(frozen=True)
 class Claim:
+    """A sentence about a figure. `holds(own)` is whether it is true of one of the variants."""
+
     text: str
     holds: Callable[[Facts], bool | None]  # None if the values are unknown or too close to compare by eye
 
 
 def claims(facts: Facts) -> list[Claim]:
     """Return all claims, true or false, about figures with these districts, rows and years."""
-    if facts.layout == "dual":
+    if facts.layout == "dual":  # has one row, so years are all that can be compared
         return list(_of_a_series(facts))
-    if facts.layout == "map":
+    if facts.layout == "map":  # has one row and one year
         return list(_between_districts(facts))
     return [*_of_a_year(facts), *_of_a_series(facts), *_of_extremes(facts)]
 
@@ -56,9 +58,9 @@ def _of_a_year(facts: Facts) -> Iterator[Claim]:
             def compared(own: Facts, group: str = group, year: str = year, a: str = a, b: str = b) -> bool | None:
                 return _more(own, own.value(group, a, year), own.value(group, b, year))
 
-            more = facts.topic.said(a)
-            less = facts.topic.said(b)
-            text = f"{year} {where}{measure}{topic_marker(measure)} {more}{subject_marker(more)} {less}보다 많았다."
+            first = facts.topic.said(a)
+            second = facts.topic.said(b)
+            text = f"{year} {where}{measure}{topic_marker(measure)} {first}{subject_marker(first)} {second}보다 많았다."
             yield Claim(text, compared)
 
 
@@ -86,28 +88,29 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
         where = facts.where(group, "에서")
         for word, sign in (("많은", 1), ("적은", -1)):
 
-            def first(
+            def is_extreme(
                 own: Facts, group: str = group, year: str = year, row: str = row, sign: int = sign
             ) -> bool | None:
+                # A reader may compare the row that a footnote excludes, or leave it out. No claim may depend on that.
                 if row == own.excluded:
                     return None
                 value = own.value(group, row, year)
-                ahead = set()  # rows that have more than the claim's row, or less if it claims the least
+                ahead = set()  # rows with more than the claim's row, or with less if it claims the least
                 for other in (one for one in own.rows if one != row):
-                    more = _more(own, value, own.value(group, other, year))
-                    if more is None:
+                    other_has_more = _more(own, own.value(group, other, year), value)
+                    if other_has_more is None:
                         return None
-                    if more != (sign > 0):
+                    if other_has_more == (sign > 0):
                         ahead.add(other)
                 if own.excluded and ahead == {own.excluded}:
-                    return None  # the answer depends on whether the row that is not counted is compared
+                    return None
                 return not ahead
 
             # "가장 많았다" after the row could also mean the row's own largest year.
             head = facts.topic.head
             said = facts.topic.said(row)
             name = f"{measure}{subject_marker(measure)} 가장 {word} {head}{topic_marker(head)} {said}{was(said)}"
-            yield Claim(f"{year} {where}{name}.", first)
+            yield Claim(f"{year} {where}{name}.", is_extreme)
 
 
 def _between_districts(facts: Facts) -> Iterator[Claim]:

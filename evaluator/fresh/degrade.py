@@ -22,7 +22,7 @@ def degraded(page: bytes, version: Version, chance: random.Random) -> bytes:
 
 
 def _scan(image: Image.Image, chance: random.Random) -> bytes:
-    """Rotate by up to 1.6 degrees, blur, tint like paper, add noise and compress."""
+    """Rotate by up to 1.6 degrees, blur, darken white to the grey of paper, add noise and compress."""
     rotated = image.rotate(chance.uniform(-1.6, 1.6), Image.Resampling.BICUBIC, fillcolor="white")
     blurred = rotated.filter(ImageFilter.GaussianBlur(0.7))
     paper = chance.randint(236, 248)
@@ -63,13 +63,17 @@ def _small(image: Image.Image, chance: random.Random) -> bytes:
 
 
 def _compressed_twice(image: Image.Image, chance: random.Random) -> bytes:
-    """Compress as JPEG at low quality, shift by a few pixels, and compress again."""
+    """Compress as JPEG at low quality, shift by a few pixels, and compress again.
+
+    After the shift the blocks of both compressions do not coincide, which loses more.
+    """
     once = Image.open(io.BytesIO(_jpeg(image, chance.randint(22, 30)))).convert("RGB")
     shifted = once.crop((3, 3, once.width, once.height))
     return _jpeg(shifted, chance.randint(18, 26))
 
 
 def _noisy(image: Image.Image, chance: random.Random, paper: int) -> Image.Image:
+    """Darken an image so that white becomes the grey level `paper`, and add grey noise."""
     pixels = np.asarray(image.convert("RGB"), dtype=np.int32) * paper // 255
     noise = _noise(chance, (image.height, image.width, 1), 12)
     return Image.fromarray(np.clip(pixels + noise, 0, 255).astype(np.uint8))

@@ -27,6 +27,8 @@ PAIRS_PER_PROCESS = 32  # minimum: a process takes 2 s to start, a pair 0.2 s
 def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, int], None] = lambda *_: None) -> str:
     """Draw `n` questions into a new folder and return the set's hash (see `set_hash`).
 
+    `on_progress` is called with the number of pairs drawn so far and that of all pairs.
+
     Raises DataError if the seed is empty or not printable, `n` is odd (each question has a twin), or the folder exists.
     """
     if not seed or not seed.isprintable() or n % 2:
@@ -53,9 +55,10 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
 
 
 def figures_of(seed: str, n: int) -> list[Pair]:
-    """Return the figures of a set with `n` questions."""
-    pairs = memory_figures(seed, n // MEMORY_EVERY)
-    return [*pairs, *pairs_of(seed, n - sum(len(rows) for pair in pairs for rows in pair.rows))]
+    """Return the figures of a set with `n` questions, those of published sets first."""
+    published = memory_figures(seed, n // MEMORY_EVERY)
+    published_count = sum(len(rows) for figure in published for rows in figure.rows)
+    return [*published, *pairs_of(seed, n - published_count)]
 
 
 def shuffled_rows(seed: str, pairs: Sequence[Pair]) -> list[Row]:

@@ -213,7 +213,7 @@ def _values(
     share = DISTRICT_SHARE if len(groups) > 1 else 1.0
     low = share * (first.low / 5 if layout == "log" else first.low)
     top = share * first.low * (first.high / first.low) ** numbers.uniform(0.55, 1.0)
-    jitter = (0.75, 1.33) if layout == "dual" else (0.95, 1.05)  # two lines in one chart must not be parallel
+    jitter = (0.75, 1.33) if layout == "dual" else (0.95, 1.05)  # the two measures in one chart must not run parallel
     order = sorted(rows, key=lambda row: -topic.sizes[row] * numbers.uniform(0.3, 1.0))
     largest = max(topic.sizes[row] for row in rows)
     found: dict[Cell, Decimal] = {}
@@ -262,15 +262,17 @@ def _axis(facts: Facts, measure: int) -> Axis:
     own = [value for (*_, index), value in facts.values.items() if index == measure]
     if facts.layout in ("stacked", "area"):
         top = max(sum(facts.values[facts.groups[0], row, year, measure] for row in facts.rows) for year in facts.years)
+        step = _round_step(Decimal(top) / 8)
     else:
         top = max(own)
+        step = _round_step(Decimal(top) / 6)
     low = Decimal()
-    step = _round_step(Decimal(top) / (8 if facts.layout in ("stacked", "area") else 6))
-    if facts.layout == "line" and min(own) > top * Decimal("0.5"):
+    if facts.layout == "line" and min(own) > top * Decimal("0.5"):  # such a scale does not begin at zero
         step = _round_step((top - min(own)) / 5)
         low = min(own) // step * step - step
-    high = (top // step + (2 if top % step > step * Decimal("0.9") else 1)) * step
-    return Axis(step, low, high)
+    # The last tick is above all values, at least by a tenth of a step.
+    ticks_to_high = top // step + (2 if top % step > step * Decimal("0.9") else 1)
+    return Axis(step, low, ticks_to_high * step)
 
 
 def _round_step(least: Decimal) -> Decimal:

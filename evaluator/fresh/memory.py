@@ -21,9 +21,10 @@ PUBLISHED: Sequence[tuple[str, int]] = (("sample", 120),)  # seed and number of 
 
 
 def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLISHED) -> list[Pair]:
-    """Return figures of published sets with other numbers. They have an even number of items, at most `most`.
+    """Return figures of published sets with other numbers. They have at most `most` items.
 
-    `sets` are seeds and numbers of questions. A published set has no such items itself.
+    The number of items is even, because the rest of a set are twins. `sets` are seeds and numbers of questions. A published
+    set has no such items itself.
     """
     if seed in dict(sets):
         return []
@@ -32,10 +33,10 @@ def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLI
     for published, n in sets:
         known += _figures(seed, published, n, len(known))
     random_of(seed, "memory").shuffle(known)
-    count = min(most, sum(len(figure.rows[0]) for figure in known)) // 2 * 2
+    left = min(most, sum(len(figure.rows[0]) for figure in known)) // 2 * 2
     for figure in known:
-        kept = figure.rows[0][:count]
-        count -= len(kept)
+        kept = figure.rows[0][:left]
+        left -= len(kept)
         if kept:
             chosen.append(replace(figure, rows=(kept,)))
     return chosen
@@ -61,6 +62,8 @@ def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
             published_answers = [first["answer"], second["answer"]]
             if answer is None or {answer, *held_back} & {None, UNANSWERABLE}:
                 continue
+            # The published answers differ from each other, because they are those of twins. The held-back ones must too, or
+            # a guess would match one of them less often.
             if _all_differ(answer, published_answers) and _all_differ(answer, held_back):
                 row = row_of(seed, figure, 0, "clean", question.kind, text=question.text, answer=answer)
                 rows.append({**row, "twin": "variant", "published": published_answers, "held_back": held_back})

@@ -57,6 +57,7 @@ def _fonts() -> Any:
 
 
 def _quoted(text: str) -> str:
+    """Return a text as a string of typst, which is written like one of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -77,7 +78,7 @@ def _start(facts: Facts, width: str, bottom: str = "14mm", *, hanja: bool = Fals
 def _label(facts: Facts) -> str:
     """Return what a title begins with, such as "<표 3> " or "그림 3. "."""
     number = facts.number % 40 + 1
-    kind = "표" if facts.layout in ("table", "two_pages") else "그림"
+    kind = "표" if facts.layout in TABLES else "그림"
     return (f"<{kind} {number}> ", f"[{kind} {number}] ", f"{kind} {number}. ")[facts.style % 3]
 
 
@@ -90,7 +91,8 @@ def notes_of(facts: Facts) -> list[str]:
         notes.append(f"p) {facts.years[-1]} 수치는 잠정치임.")
     if facts.layout == "page" or (facts.layout in TABLES and facts.blanks):
         notes.append(f"{UNKNOWN} 미상(자료 없음)")
-    if facts.layout in GAPPED and facts.layout != "map":  # whether something is missing or not
+    # Added even if no value is missing, so that it tells nothing about this figure. A map has a legend for it instead.
+    if facts.layout in GAPPED and facts.layout != "map":
         notes.append("축과 범례에 있는데 표시가 없는 값은 자료가 없는 것임.")
     if facts.layout == "pictogram":
         notes.append("모든 값은 반 개의 배수임.")
@@ -111,16 +113,16 @@ def _unit_line(facts: Facts, measures: Sequence[int] = (0, 1)) -> str:
 
 def _table(facts: Facts, groups: Sequence[str], measures: Sequence[int]) -> str:
     """Return a table with nested heads: measures over years. Several groups have subtotals and span their rows."""
-    many = len(facts.groups) > 1
-    labels = 1 + many
-    columns = len(measures) * len(facts.years)
+    has_groups = len(facts.groups) > 1
+    label_columns = 2 if has_groups else 1
+    value_columns = len(measures) * len(facts.years)
     tint = TINTS[facts.style % 4]
-    heads = [f"table.cell(rowspan: 2, colspan: {labels})[구분]"]
+    heads = [f"table.cell(rowspan: 2, colspan: {label_columns})[구분]"]
     heads += [f"table.cell(colspan: {len(facts.years)})[#{_quoted(measure_head(facts, m))}]" for m in measures]
     heads += [_year_head(facts, year) for _ in measures for year in facts.years]
     cells = []
     for group in groups:
-        if many:
+        if has_groups:
             cells.append(f"table.cell(rowspan: {len(facts.rows) + 1}, align: center + horizon)[#{_quoted(group)}]")
             totals = [cell_text(facts.subtotal(group, year, m)) for m in measures for year in facts.years]
             cells += [_quoted("소계"), *map(_quoted, totals)]
@@ -129,8 +131,8 @@ def _table(facts: Facts, groups: Sequence[str], measures: Sequence[int]) -> str:
             cells += [_quoted(cell_text(facts.value(group, row, year, m))) for m in measures for year in facts.years]
     rules = "(x: none, y: 0.5pt + gray)" if facts.style % 2 else "0.5pt + rgb(80, 80, 80)"
     return (
-        f"#table(columns: ({'auto, ' * labels}{'1fr, ' * columns}), inset: (x: 4pt, y: 3.4pt), stroke: {rules},\n"
-        f"  align: (x, y) => if x < {labels} or y < 2 {{ center + horizon }} else {{ right }},\n"
+        f"#table(columns: ({'auto, ' * label_columns}{'1fr, ' * value_columns}), inset: (x: 4pt, y: 3.4pt), stroke: {rules},\n"
+        f"  align: (x, y) => if x < {label_columns} or y < 2 {{ center + horizon }} else {{ right }},\n"
         f'  fill: (x, y) => if y < 2 {{ rgb("{tint}") }},\n'
         f"  table.header({', '.join(heads)}),\n  {', '.join(cells)})\n"
     )
@@ -208,30 +210,32 @@ def _report(facts: Facts) -> tuple[str, Image.Image | None]:
     caption = f"#v(4pt)\n#text(weight: 600)[#{_quoted(f'<그림> 연도별 {second.name} ({second.unit})')}]\n" + _BREAK
     footer = f'#align(center, text(size: 8.5pt, "- {facts.number % 180 + 3} -"))\n'
     source = _start(facts, "190mm", "2mm", hanja=True) + stamp + text + table + caption + _end(facts) + footer
-    return source, chart(facts, layout, 1, 3.2)
+    return source, chart(facts, layout, measure=1, height=3.2)
 
 
 def _chart_page(facts: Facts) -> tuple[str, Image.Image | None]:
     measure = facts.topic.measures[0]
-    lines = []
+    parts = []  # of the line above the chart
     if len(facts.years) == 1:
-        lines.append(facts.years[0])
+        parts.append(facts.years[0])
     if facts.layout == "pie":
         total = sum((facts.values[facts.groups[0], row, facts.years[0], 0] for row in facts.rows), Decimal())
-        lines.append(f"{measure.name} 합계: {spoken(total, measure.unit)}")
+        parts.append(f"{measure.name} 합계: {spoken(total, measure.unit)}")
     elif facts.layout == "pictogram":
-        lines.append(f"● 1개 = {spoken(Decimal(icon_value(facts.topic)), measure.unit)}, 반쪽은 그 절반")
+        parts.append(f"● 1개 = {spoken(Decimal(icon_value(facts.topic)), measure.unit)}, 반쪽은 그 절반")
     elif facts.layout == "map":
-        lines.append(f"{facts.rows[0]} {measure.name}")
+        parts.append(f"{facts.rows[0]} {measure.name}")
     elif facts.layout == "dual":
-        lines.append(facts.rows[0])
-    elif facts.layout in ("bar", "log"):
-        lines.append(measure.name + (", 로그 눈금" if facts.layout == "log" else ""))
+        parts.append(facts.rows[0])
+    elif facts.layout == "log":
+        parts.append(f"{measure.name}, 로그 눈금")
+    elif facts.layout in ("stacked", "area"):
+        parts.append(f"{measure.name} (누적)")
     else:
-        lines.append(measure.name + (" (누적)" if facts.layout in ("stacked", "area") else ""))
-    has_one_unit = facts.layout not in ("dual", "pictogram", "pie")
-    unit = f"(단위: {measure.unit})" if has_one_unit else ""
-    head = f"#grid(columns: (1fr, auto), [#{_quoted(' · '.join(lines))}], text(size: 8.5pt)[#{_quoted(unit)}])\n"
+        parts.append(measure.name)
+    names_unit_elsewhere = facts.layout in ("dual", "pictogram", "pie")  # at its axes or in `parts`
+    unit = "" if names_unit_elsewhere else f"(단위: {measure.unit})"
+    head = f"#grid(columns: (1fr, auto), [#{_quoted(' · '.join(parts))}], text(size: 8.5pt)[#{_quoted(unit)}])\n"
     return _start(facts, "180mm", "2mm") + head + _BREAK + _end(facts), chart(facts)
 
 

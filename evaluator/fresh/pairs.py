@@ -18,9 +18,9 @@ TWINS = ("original", "twin")
 # Layouts that lose nothing without colours are degraded, every fourth of them: a tenth of all figures.
 LADDER_LAYOUTS: tuple[Layout, ...] = ("table", "two_pages", "cards", "bar", "log", "dual", "pictogram")
 LADDER_EVERY = 4
-LADDER_FIRST = 3  # the remainder of those that are chosen (see `is_on_ladder`)
+LADDER_REMAINDER = 3  # of those that are chosen (see `is_on_ladder`)
 PRINTED: tuple[Layout, ...] = ("table", "two_pages", "cards")  # layouts that print all values
-MARKS: tuple[Kind, ...] = ("estimate", "cross")  # questions about the chart of a page; others are about its table
+CHART_KINDS: tuple[Kind, ...] = ("estimate", "cross")  # need the chart of a page; others only its text and table
 MAX_TRIES = 20  # to find values that allow four descriptions
 Row = dict[str, Any]
 
@@ -62,7 +62,7 @@ def pair_of(seed: str, number: int) -> Pair:
 def is_on_ladder(facts: Facts) -> bool:
     """Return whether a figure is asked about in all versions."""
     cycle, place = divmod(facts.number, len(LAYOUTS))
-    is_turn = (cycle + place) % LADDER_EVERY == LADDER_FIRST  # each place has it once in LADDER_EVERY cycles
+    is_turn = (cycle + place) % LADDER_EVERY == LADDER_REMAINDER  # each place has it once in LADDER_EVERY cycles
     return facts.layout in LADDER_LAYOUTS and is_turn
 
 
@@ -81,7 +81,7 @@ def row_of(
     figure = _figure_name(seed, facts.number)
     pair = f"{figure}-{kind}"
     copy = "" if version == "clean" else f"-{version}"
-    by_marks = kind in MARKS if facts.layout == "page" else facts.layout not in PRINTED
+    by_marks = kind in CHART_KINDS if facts.layout == "page" else facts.layout not in PRINTED
     return {
         "id": f"{pair}-{VARIANTS[place]}{copy}",
         "question": text,
@@ -101,8 +101,8 @@ def image_names(seed: str, facts: Facts, place: int, version: Version) -> list[s
     """Return the names of the pages of a figure."""
     stem = f"{_figure_name(seed, facts.number)}{VARIANTS[place]}"
     copy = "" if version == "clean" else f"-{version}"
-    pages_of = ("-1", "-2") if facts.layout == "two_pages" else ("",)
-    return [f"{stem}{page}{copy}.{SUFFIXES[version]}" for page in pages_of]
+    page_numbers = ("-1", "-2") if facts.layout == "two_pages" else ("",)
+    return [f"{stem}{number}{copy}.{SUFFIXES[version]}" for number in page_numbers]
 
 
 def _figure_name(seed: str, number: int) -> str:

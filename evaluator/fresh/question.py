@@ -62,7 +62,10 @@ def about(value: Decimal, margin: Decimal, measure: Measure) -> str | None:
 
 
 def percent(value: Decimal) -> str | None:
-    """Return a percentage with one decimal, or None if it is close to where rounding goes the other way."""
+    """Return a percentage with one decimal, or None if rounding could give either neighbour.
+
+    12.34 gives 12.3%, and 12.349 None, because a slightly different calculation could give 12.4%.
+    """
     near_half = abs(abs(value) * 10 % 1 - Decimal("0.5")) < Decimal("0.02")
     return None if near_half else f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
 
@@ -100,7 +103,10 @@ def _reading(answer: str) -> tuple[Decimal | None, Decimal]:
 
 
 def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int = 0) -> str | None:
-    """Return the name at a place in descending order, or None if another value is too close to tell."""
+    """Return the name at a place in descending order of values, or None if another value is too close to tell.
+
+    Place 0 is the largest, -1 the smallest.
+    """
     order = sorted(column, key=lambda name: -column[name])
     chosen = order[place]
     others = [other for other in order if other != chosen]

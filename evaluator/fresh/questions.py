@@ -1,4 +1,4 @@
-"""Generate the questions about a figure: for a number with its unit, a name, a year, or 알 수 없음.
+"""Generate the questions about a figure. The answer is a number with its unit, a name, a year, or 알 수 없음.
 
 A question is asked about both variants of a figure in the same words, but with different answers. A model that memorised
 the wording gains nothing. The exceptions are questions that neither figure can answer.
@@ -99,8 +99,10 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
     for kind in kinds[:count]:
         asked = chooser.choice(answerable[kind])
         if chooser.random() < UNANSWERED:
-            # Three of four times one that needs a look at the picture, if there is one.
-            pools = [_worded_as(facts, asked, pool) for pool in (hidden, hidden, hidden, absent)]
+            # Three of four times one that needs a look at the picture. If neither pool has one, the question stays.
+            alike_hidden = _worded_as(facts, asked, hidden)
+            alike_absent = _worded_as(facts, asked, absent)
+            pools = (alike_hidden, alike_hidden, alike_hidden, alike_absent)
             filled = [pool for pool in pools if pool] or [[asked]]
             asked = chooser.choice(chooser.choice(filled))
         chosen.append(asked)

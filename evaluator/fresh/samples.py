@@ -64,7 +64,7 @@ class Sample:
 
     def transcript(self) -> str | None:
         """Return the page in Markdown with an HTML table, or None if it is not a plain table."""
-        # Then the title has Chinese characters, which `is_sound` of the scoring rules refuses.
+        # `pages.py` sets Chinese characters in the title of these styles, and `is_sound` of the scoring rules refuses them.
         has_hanja = self.facts.style % 4 == 0
         if self.facts.layout != "table" or has_hanja:
             return None
@@ -86,6 +86,7 @@ def samples(seed: str) -> Iterator[Sample]:
 def _checks(facts: Facts) -> Iterator[dict[str, Any]]:
     for sentence in (facts.title, f"자료: {facts.source}", *notes_of(facts)):
         yield {"type": "present", "text": sentence, "max_diffs": len(sentence) // 10}
+    # Headers and footers must be absent. The page has none, so this is a page number that a model would have to invent.
     yield {"type": "absent", "text": f"- {facts.number} -"}
     cells = list(product(facts.groups, facts.rows, facts.years, (0, 1)))
     for group, row, year, measure in random.Random(facts.number).sample(cells, CELLS):
@@ -109,7 +110,7 @@ def _transcript(facts: Facts) -> str:
     lines.append(f"<tr>{''.join(f'<th>{_year_head(facts, year)}</th>' for year in facts.years * 2)}</tr>")
     for group in facts.groups:
         first = f'<th rowspan="{len(facts.rows) + 1}">{group}</th>'
-        for row in (None, *facts.rows):
+        for row in (None, *facts.rows):  # None is the row of subtotals
             values = (
                 facts.value(group, row, year, measure) if row else facts.subtotal(group, year, measure)
                 for measure, year in product((0, 1), facts.years)

@@ -87,7 +87,10 @@ def _signature(public: Commitment, settings: Settings) -> str | None:
 
 
 def seed_of(quarter: str, settings: Settings) -> str:
-    """Return HANNUN_FRESH_SEED, or a random seed that is created once and kept. Raises StoreError if the store fails."""
+    """Return the secret of a quarter: HANNUN_FRESH_SEED, or random bytes in hex that are created once and kept.
+
+    Raises StoreError if the store fails.
+    """
     if settings.fresh_seed:
         return settings.fresh_seed.get_secret_value()
     private = open_private_store(settings)
@@ -138,20 +141,20 @@ def commit(
 
 
 def reveal(quarter: str, settings: Settings, dataset: str | None = None) -> Commitment:
-    """Publish the seed of a quarter, and the name of the dataset with its items and answers.
+    """Publish the secret of a quarter, and the name of the dataset with its items and answers.
 
-    What is published already is not changed. Raises DataError if nothing was committed to or the seed is another one, and
+    What is published already is not changed. Raises DataError if nothing was committed to or the secret is another one, and
     StoreError if the store fails.
     """
     store = open_store(settings.store, settings)
-    seed = seed_of(quarter, settings)
+    secret = seed_of(quarter, settings)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
         public = commitment(store, quarter, snapshot)
-        if public.seed_sha256 != seed_hash(seed):
+        if public.seed_sha256 != seed_hash(secret):
             raise DataError(f"this seed is not the one that was committed to for {quarter}")
         revealed = public.evolve(
-            seed=seed, revealed_at=public.revealed_at or store.now(), dataset=public.dataset or dataset
+            seed=secret, revealed_at=public.revealed_at or store.now(), dataset=public.dataset or dataset
         )
         return {revealed.path: revealed.to_bytes()}, f"Reveal the seed of {quarter}", revealed
 
@@ -171,7 +174,8 @@ def differences(
 ) -> list[str]:
     """Draw the set of a revealed seed into a new folder and return the differences from the commitment.
 
-    Raises DataError if the seed is not revealed, its round's signature does not verify, or the set cannot be drawn.
+    Raises DataError if the secret is not revealed, the set has more than MAX_QUESTIONS, the signature of its round does not
+    verify, or the set cannot be drawn.
     """
     if public.seed is None:
         raise DataError(f"the seed of {public.quarter} is not revealed yet")

@@ -1,4 +1,8 @@
-"""Questions about printed values: tables, cards, pictograms and the text of reports."""
+"""Questions about printed values: tables, cards, pictograms and the text of reports.
+
+A question is worded from a figure (`facts`) and answered for it and for its twin (`own`). The two have the same groups, rows
+and years, and differ in values.
+"""
 
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -211,6 +215,7 @@ def years_before(facts: Facts) -> Iterator[Question]:
 
         def answer(own: Facts, row: str = row) -> str | None:
             before = own.values[own.groups[0], row, own.years[0], 0] / (1 + growth(own, row) / 100)
+            # 0.6 % is allowed, ten times what rounding the change to 0.1 % can move the result.
             return about(before, before * Decimal("0.006"), measure)
 
         text = f"{facts.topic.said(row)}의 전년도 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)}입니까? 전년 대비 증감률로 계산하십시오."

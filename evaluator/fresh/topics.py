@@ -54,9 +54,16 @@ class Topic:
     city_wide: bool = False  # whether the rows exist once in a city, not in each district
 
     def base_size(self, index: int) -> float:
-        """Return how many base units of a measure there are for one printed unit of the first one, as a geometric mean."""
+        """Return how many base units of a measure usually go with one printed unit of the first, to tell which is larger.
+
+        1 and about 0.042 for students and classes: there are fewer classes, so a question asks for students per class.
+        """
         own = self.measures[index]
-        return multiplier(own.unit) * (own.high * own.low) ** 0.5 if index else multiplier(own.unit)
+        size = multiplier(own.unit)
+        if index == 0:
+            return size
+        mean_ratio: float = (own.high * own.low) ** 0.5  # to the first measure, as a geometric mean
+        return size * mean_ratio
 
     def said(self, row: str) -> str:
         """Return a row as a sentence names it."""

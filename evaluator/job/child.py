@@ -76,14 +76,16 @@ def _answer(job: Job, events: TextIO) -> None:
         event="loaded",
         batch_size=engine.batch_size,
         params=engine.params,
-        # Custom code may choose any name. `Observer` would refuse most of them as malformed, and records none.
+        # Custom code could report any name here. `Observer` fails the run if a name is malformed, and records none of these.
         image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
         server_version=None if options.custom_code else getattr(engine, "server_version", None),
         server_context=getattr(engine, "server_context", None),
     )
     # Another build of the server may answer differently, and a result shall not mix them.
     build = getattr(engine, "server_build", None)
-    done = {key for key, answer in answers.items() if answer.status != "infra_error" and answer.server == build}
+    done = {
+        prompt_id for prompt_id, answer in answers.items() if answer.status != "infra_error" and answer.server == build
+    }
     try:
         with job.answers_file.open("a", encoding="utf-8") as file:
             for answer in engine.answer(p for p in job.prompts() if p.id not in done):

@@ -1,8 +1,9 @@
-"""Get a model's files: from HANNUN_MODELS_DIR, from a folder given by its path, or from the Hub at an exact commit.
+"""Get a model's files: from its folder in HANNUN_MODELS_DIR, or from the Hub at an exact commit.
 
-A separate process downloads from the Hub: `python -m evaluator.worker.model_download MODEL REVISION FOLDER`. It has only
-the read-only token and is killed if it takes too long or downloads too much. Python files are downloaded (`--code`)
-only if the operator has approved them, and used only if their bytes are the approved ones.
+A separate process downloads from the Hub: `python -m evaluator.worker.model_download MODEL REVISION FOLDER`. Its only token
+is HF_TOKEN, a read-only one, and it is killed if it takes too long or downloads too much. With `--code` it downloads
+Python files too. The worker does that only if the operator has approved them, and uses them only if their bytes are the
+approved ones.
 """
 
 import json
@@ -50,7 +51,7 @@ EXIT_CODES = {
     FailureCode.HUB_UNAVAILABLE: 4,
     FailureCode.DISK_FULL: 5,
 }
-# Environment variables that the download process takes over.
+# Environment variables that the download process inherits from the worker.
 INHERITED = (
     "PATH",
     "HF_ENDPOINT",
@@ -76,8 +77,8 @@ def fetch_model(
     """Return a folder with the model's files at a revision, downloading them first if necessary.
 
     Args:
-        model_id: `owner/name` on the Hub, or the name or path of a folder on this machine.
-        revision: The commit on the Hub, or the content hash of the folder.
+        model_id: `OWNER/NAME`, of a folder in HANNUN_MODELS_DIR or else of a repository on the Hub.
+        revision: The content hash of the folder (`content_revision`), or the commit on the Hub.
         settings: The settings, with the work folder that keeps downloads.
         code: The approval of the model's Python files, if it needs them.
         with_code: Whether to include Python files even without an approval, for a check on the operator's own machine.
@@ -99,7 +100,8 @@ def fetch_model(
     with_code = with_code or code is not None
     name = f"{revision}-code" if with_code else revision
     folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
-    lock = settings.work_dir / f"fetch-{revision[:2]}.lock"  # shared by revisions, because lock files are never deleted
+    # Lock files are never deleted. Revisions share them, so that there are at most 256.
+    lock = settings.work_dir / f"fetch-{revision[:2]}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with _held(FileLock(lock), stop):  # another process may need the same model
         if not folder.exists():
@@ -120,7 +122,7 @@ def _held(lock: FileLock, stop: threading.Event | None) -> Iterator[None]:
     """Hold a lock, which another worker may have for the whole download. Raises EvaluationStopped if `stop` is set meanwhile."""
     try:
         acquired = lock.acquire(cancel_check=stop.is_set if stop else None)
-    except Timeout:
+    except Timeout:  # raised for `cancel_check` too; there is no other limit
         raise EvaluationStopped from None
     with acquired:
         yield
@@ -239,7 +241,7 @@ def _check_settings(path: Path) -> None:
     try:
         key = code_setting(json.loads(path.read_bytes()))
     except (ValueError, RecursionError):
-        return  # nothing can read it as JSON
+        return  # not JSON that Python can read, so no library reads settings from it
     if key:
         raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has a setting that runs code: {key[:50]}")
 

@@ -35,11 +35,13 @@ def prepare_task(
     """Fetch a request's model and return its task.
 
     `store` is the public one, which has approvals and errata for private evaluations too. `devices` are names as in
-    CUDA_VISIBLE_DEVICES, by default those that this process sees. Raises EvaluationError if the model cannot be fetched or
-    its code may not run, EvaluationStopped once `stop` is set, StoreError if a store fails.
+    CUDA_VISIBLE_DEVICES, by default those that this process sees.
+
+    Raises EvaluationError if the model or the test set cannot be fetched, or the model's code or API may not be used,
+    SettingsError for unusable settings of the test set, EvaluationStopped once `stop` is set, StoreError if a store fails.
     """
     api = api_options(request, settings)
-    try:
+    try:  # the terms of the test set may forbid sending its questions to an API
         check_sent(request.benchmark, api, settings)
     except SettingsError as error:
         raise EvaluationError(FailureCode.API_REFUSED, str(error)) from None
@@ -89,7 +91,7 @@ def _fetch(request: EvalRequest, settings: Settings, store: Store, stop: threadi
     """
     model_id = request.model_id
     revision = request.revision
-    if request.base_revision:  # an adapter was submitted: what is loaded, with its code, is the base
+    if request.base_revision:  # an adapter was submitted, and only its base model may have code
         model_id = str(request.base_model)
         revision = request.base_revision
     code = find_approval(store, model_id, revision) if request.custom_code else None

@@ -93,7 +93,8 @@ class ClaimedRun:
                 return None
             try:
                 self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.FETCH))
-            except StoreError:  # the private store is down, which answers and details need too; the queue may not be
+            except StoreError:
+                # Heartbeats are in the private store. Answers and details need it too, but the queue may still work.
                 self._release()
                 raise
             beat = Heartbeat(self._queue, request, self._backup, self._settings.heartbeat, self._interrupted.set)
@@ -142,7 +143,7 @@ class ClaimedRun:
         evaluation = replace(evaluation, result=result)
         publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
         self._ended = True
-        if not self._queue.is_private:
+        if not self._queue.is_private:  # to the model's repository, where a private result must not appear
             offer(self._request, evaluation.result, self._settings)
 
     def _evaluate_all(self, task: Task, items: Sequence[Item], dataset: Dataset, heartbeat: Heartbeat) -> Evaluation:
@@ -173,14 +174,14 @@ class ClaimedRun:
         return evaluate_with(replace(task, options=options))
 
     def _record_end(self, error: Exception, heartbeat: Heartbeat) -> FailureCode | None:
-        """Hand back the request of an evaluation without a result if this worker stops, otherwise mark it failed.
+        """End a run without a result: hand the request back if this worker stops, otherwise mark it failed.
 
         Return the failure code, or None if this worker stops or `error` ended a shard. Raises LostLeaseError if the lease
         was lost, which then is the reason of the error.
         """
         if heartbeat.lost:
             raise heartbeat.lost from None
-        # If the whole process group is stopped, the engine may end before this process gets the signal.
+        # A stop of the whole process group may end the engine before the signal reaches this process: wait for it.
         if self._stopped.wait(STOP_NOTICE_SECONDS):
             self._release()
             return None
@@ -231,16 +232,21 @@ class ClaimedRun:
             log.info("handed back %s", self._request.key)
 
     def _clean_up(self) -> None:
-        """Back up the answers for the next attempt, or delete them and the job if the request has its outcome."""
+        """Back up the answers for the next attempt, or delete them and the job if the request has its outcome.
+
+        The run over the whole set reads the answers of a shard from the backup, and still needs the heartbeats of the lease.
+        """
         try:
+            if self._shard:
+                self._backup.update()
+                remove_path(self._job_dir)
+                return
             if self._ended:
                 remove_path(self._job_dir)
                 self._backup.remove()
             else:
                 self._backup.update()
-            if self._shard:  # the backup has its answers; the run over the whole set needs the heartbeats of the lease
-                remove_path(self._job_dir)
-            elif self._request.lease:
+            if self._request.lease:
                 Heartbeats(self._settings).remove(self._request.key, self._request.lease)
         except (StoreError, OSError) as error:
             log.warning("after %s: %s", self._request.key, error)

@@ -29,6 +29,7 @@ def with_annotations(
     annotated: list[BoardRow] = []
     for row in rows:
         key = row.key
+        # Most rows have none of these. Copying every row would take most of the time, because a board has many thousands.
         if key in retirement_reasons or key in attempts or key in times_asked_before or row.split in errata_counts:
             attempt = attempts.get(key)
             row = replace(
@@ -39,7 +40,7 @@ def with_annotations(
                 errata=errata_counts.get(row.split, 0),
             )
         annotated.append(row)
-    verdicts = _reproduction_verdicts(annotated)
+    verdicts = _reproduction_verdicts(annotated)  # of rows with `retired`, because retired measurements do not count
     return [replace(row, reproduction=verdicts[row.key]) if row.key in verdicts else row for row in annotated]
 
 

@@ -51,9 +51,11 @@ def private_counts(records: Iterable[PrivateAttempts]) -> PrivateCounts:
 def attempts_of(rows: Sequence[BoardRow], private: PrivateCounts) -> dict[str, Attempt]:
     """Return the attempt of each measured result of a benchmark, by key.
 
-    Attempts are counted for each test set and version. Results whose model has only one attempt are left out. When private
-    evaluations took place, and of which version, is not known, so they are numbered before the public ones of every version:
-    the count may be too high, but hides none. Reported results are not counted.
+    Attempts are counted for each test set and version. Results whose model has only one attempt are left out, and reported
+    results are not counted.
+
+    The date and version of private evaluations are not known, so they are numbered before the public results of every
+    version: after two of them, the first public result is attempt 3 of 3. The count may be too high, but hides none.
     """
     measured = [row for row in rows if row.kind == "verified" and row.role == "model"]
     results_of: dict[tuple[str, str, str], list[BoardRow]] = {}  # by model, split and version
@@ -63,11 +65,12 @@ def attempts_of(rows: Sequence[BoardRow], private: PrivateCounts) -> dict[str, A
     for results in results_of.values():
         first = results[0]
         private_count = private.get((first.benchmark, first.model, first.split), 0)
-        if private_count + len(results) == 1:
+        total = private_count + len(results)
+        if total == 1:
             continue
         results.sort(key=lambda row: (row.date or 0.0, row.key))
-        for number, row in enumerate(results, 1):
-            attempts[row.key] = Attempt(private_count + number, private_count + len(results))
+        for number, row in enumerate(results, start=private_count + 1):
+            attempts[row.key] = Attempt(number, total)
     return attempts
 
 

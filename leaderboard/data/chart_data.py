@@ -21,7 +21,8 @@ from submissions.records.index_rows import BoardRow
 
 Kind = Literal["size", "speed", "cost", "parts", "wins", "time", "letters", "ladder", "benchmarks"]
 Data = list[dict[str, Any]]  # each row has the fields that COLUMNS lists for its kind of chart
-# The fields that identify a result in all charts, because a model may have several results.
+# The fields that identify a result in all charts, because a model may have several results. Here "kind" is `BoardRow.kind`
+# (measured or reported), not the kind of a chart.
 RESULT = ("key", "model", "mode", "kind")
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "size": (*RESULT, "score", "weights", "params", "front"),
@@ -37,7 +38,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
 # The fields of BoardRow that the scatter plots show scores against.
 AGAINST: dict[Kind, str] = {"size": "params", "speed": "latency_ms", "cost": "usd_per_1000"}
 # Models in a chart, so that it stays readable: the best ones that have the data.
-MAX_HEATMAP_MODELS = 15
+MAX_PARTS_MODELS = 15
 MAX_HISTOGRAM_MODELS = 5
 MAX_WINS_MODELS = 12
 MAX_OVERVIEW_MODELS = 25
@@ -90,7 +91,8 @@ def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
         case "time":
             return any(r.rank and (r.row.released or r.row.date) for r in shown)
         case "parts":
-            return any(r.row.packed_breakdown != b"{}" for r in shown)  # b"{}" is an empty breakdown
+            # b"{}" is an empty breakdown. Others are not unpacked, because that takes long, so they count as parts.
+            return any(r.row.packed_breakdown != b"{}" for r in shown)
         case _:
             return bool(chart_data(kind, shown[:MAX_SEARCHED]))
 
@@ -147,7 +149,7 @@ def _with_front(points: Data, field: str) -> Data:
 def _parts(rows: Sequence[RankedRow]) -> Data:
     """Return the scores by bucket of the best models that have a breakdown."""
     data: Data = []
-    with_parts = islice((r.row for r in rows if parts_of(r.row)), MAX_HEATMAP_MODELS)
+    with_parts = islice((r.row for r in rows if parts_of(r.row)), MAX_PARTS_MODELS)
     for row in with_parts:
         for (axis, bucket), part in parts_of(row).items():
             place = {"split": row.split, "axis": axis, "bucket": bucket}
@@ -225,7 +227,8 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
     """Return scores and ranks of the best models on each step of the ladder, and what they lose against the clean images.
 
     Only ranked rows are shown and compared. "rank" is that on the step, and "degraded_rank" that of the mean over the degraded
-    steps. "lost" is the loss on the step in points, a mean over pairs of items, and "low" and "high" are its 95 % interval.
+    steps. "lost" is the mean loss in points over the questions of the step that were also asked on the clean image, and "low"
+    and "high" are its 95 % interval.
     """
     data: Data = []
     ladders = [(r.row, ladder_of(r.row)) for r in rows if r.rank]

@@ -47,7 +47,8 @@ class Column:
     default: bool = True  # whether it is shown by default
     wide: bool = False  # hidden on narrow screens
     numeric: bool = True
-    # Fields of BoardRow that exported files have in the place of this column. These are more than the table shows.
+    # Fields of BoardRow that exported files have in the place of this column. Fields that no column shows are added to one:
+    # `decoding`, for example, follows the licence.
     export: tuple[str, ...] = ()
 
     def value(self, row: BoardRow) -> Any:
@@ -389,9 +390,9 @@ def columns_of(
         *RUN_COLUMNS,
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
-    # Reported rows are ranked by this headline, and measured rows have it too, so it suits any choice of rows.
+    # Kept even if no row has a value: the headline that measured and reported rows have in common, and the headline of each
+    # row without a score, because its cell says why there is none.
     kept = {sort, card.reported_headline or card.headline}
-    # The headline of a row without a score is kept too, because its cell says why there is none.
     kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}
     return [column for column in shown if column.key in kept or not _is_left_out(column, rows)]
 

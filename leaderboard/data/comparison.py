@@ -48,8 +48,8 @@ class Difference:
     other: RankedRow
     difference: float
     interval: Interval | None  # corrected for the number of compared models, so wider than 95 % if there are several
-    # Whether the leader is significantly ahead; "unknown" if there is no interval. It can only be behind a reported score,
-    # because measured results come first.
+    # Whether the leader is significantly ahead; "unknown" if there is no interval. The leader has the best measured score,
+    # if there is one, so it can only be behind a reported score.
     verdict: Verdict
     ahead: list[str]  # buckets on which the leader is significantly ahead
     behind: list[str]  # buckets on which it is significantly behind
@@ -104,9 +104,10 @@ def compare(
 
 
 def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
-    """Return the difference between a row and the row of its base model, which is searched among `rows`.
+    """Return the difference between a row and the row of its base model, or None if there is none.
 
-    Return None if the base model has no score on the same questions under the same conditions.
+    That is the first of `rows` (best first) of the base model that has a score on the same questions under the same
+    conditions.
     """
     row = ranked.row
     score = row.score

@@ -62,7 +62,7 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 
     arrow_types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     names = [*RANKS, *SCORE, *exported(benchmark)]
-    hints = get_type_hints(BoardRow) | RANKS | SCORE | {"date": str}
+    hints = get_type_hints(BoardRow) | RANKS | SCORE | {"date": str}  # dates are exported as ISO 8601
     value_types = {name: _value_type(hints.get(name, float)) for name in names}  # names without a hint are metrics
     schema = pa.schema([(name, arrow_types[value_type]) for name, value_type in value_types.items()])
     buffer = io.BytesIO()

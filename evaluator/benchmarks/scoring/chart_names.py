@@ -39,7 +39,7 @@ _DENIED_AFTER = re.compile(
     """,
     re.VERBOSE,
 )
-# The verb of these may be the question's, which denies the name (" does not lead"), or another one (" did not decline").
+# Denies the name only if words of the question follow: " does not lead", but not " did not decline".
 _VERB_DENIED_AFTER = re.compile(rf"\s*(?:(?:do|does?|did|has|have|had|can|could|will|would){_NOT}|cannot\b|never\b)")
 _ASKS_FOR_DENIED = re.compile(r"\b(?:not|never|no(?!\.))\b|n['’]t\b|아닌|않|없", re.IGNORECASE)
 _LISTED_BEFORE = re.compile(
@@ -83,8 +83,8 @@ _COMPARISON = re.compile(  # got[ more rain than the upper valley] in August
 _HYPHEN = re.compile(r"(?<=[a-z])[-‐‑–](?=[a-z])")  # Asia-Pacific
 _WORD = re.compile(r"[a-z]{4,}")
 _NOT_PLURAL = ("lens", "news")
-_HAS_WORD = re.compile(r"\w")
-_HAS_LETTER = re.compile(r"[^\W\d]")
+_HAS_WORD = re.compile(r"\w")  # what is before an aside; a name may be a number: 2018, compared with 2017
+_HAS_LETTER = re.compile(r"[^\W\d]")  # a clause; one with only numbers gives no name
 
 
 def gives_name(question: str, answer: str, passage: str) -> bool:
@@ -97,20 +97,24 @@ def gives_name(question: str, answer: str, passage: str) -> bool:
     without_value = clause
     if not re.search(r"\d", answer):
         without_value = _VALUE_OF_NAME.sub("", clause)
-    if _is_in_comparison(question, answer, without_value):
-        without_value = _COMPARISON.sub(" ", without_value)
+    if _begins_with_asked_comparison(question, answer, without_value):
+        without_value = _COMPARISON.sub(" ", without_value)  # else `main_part` would end it at "than"
     before_dash = _normal(without_value).partition(" — ")[0]  # a dash begins an aside, as the words of `main_part` do
     # Words lose their endings after that only, because `main_part` does not know "becaus".
     main = _stemmed(main_part(before_dash, _HAS_WORD)).strip(" .*()[]\"'")
     return any(_asserts_name(question, name, main) for name in _forms_of(question, answer, without_value))
 
 
-def _is_in_comparison(question: str, answer: str, passage: str) -> bool:
-    """Return whether a passage has only words of the question before the answer, and compares: "A got more than B in May"."""
+def _begins_with_asked_comparison(question: str, answer: str, passage: str) -> bool:
+    """Return whether a passage repeats a comparison of the question before it gives the answer.
+
+    To "In which month did A get more rain than B?", "A got more rain than B in May" does.
+    """
     compared = _COMPARISON.search(passage)
-    if compared is None or folded(answer) in folded(passage[: compared.end()]):
+    if compared is None:
         return False
-    return stems_of(passage[: compared.end()]) <= stems_of(question)
+    beginning = passage[: compared.end()]
+    return folded(answer) not in folded(beginning) and stems_of(beginning) <= stems_of(question)
 
 
 def _normal(text: str) -> str:
@@ -127,10 +131,13 @@ def _forms_of(question: str, answer: str, passage: str) -> list[str]:
     name = _stemmed(_normal(answer).strip())
     *first, last = name.split() or [""]
     forms = [name]
-    if first and (last in _WHAT_IT_IS or _asks_which(question, last)) and " ".join(first) not in _COUNTRIES:
-        forms.append(" ".join(first))
+    without_last = " ".join(first)
+    is_optional = last in _WHAT_IT_IS or _asks_which(question, last)
+    if without_last and is_optional and without_last not in _COUNTRIES:  # Japan is not Japan Airlines
+        forms.append(without_last)
     person = _PERSON.fullmatch(answer.strip()) if re.match(r"\W*who\b", question, re.IGNORECASE) else None
-    if person and name not in _COUNTRIES and last not in _WHAT_IT_IS and not _has_first_name(person[2], passage):
+    is_country_or_company = name in _COUNTRIES or last in _WHAT_IT_IS  # South Korea, Samsung Group
+    if person and not is_country_or_company and not _has_first_name(person[2], passage):
         forms.append(last)
     return forms
 
@@ -151,7 +158,7 @@ def _stemmed(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """Return a noun without its plural ending: cities → city, boxes → box, but not bus."""
+    """Return a noun and its plural in one form, which may be no word: box, boxes → box; house, houses → hous; bus → bus."""
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _NOT_PLURAL:
         word = word[:-1]
     if len(word) == 3:  # "pies" is "pie" now, as the singular is, which has too few letters for `_WORD`
@@ -225,8 +232,10 @@ def _is_denied(question: str, before: str, after: str) -> bool:
         return False
     if _DENIED_AFTER.match(after):
         return True
-    verb = _VERB_DENIED_AFTER.match(after)
-    return verb is not None and not stems_of(_stemmed(question.lower())).isdisjoint(stems_of(after[verb.end() :]))
+    denied = _VERB_DENIED_AFTER.match(after)
+    if denied is None:
+        return False
+    return bool(stems_of(after[denied.end() :]) & stems_of(_stemmed(question.lower())))
 
 
 def _is_runner_up(question: str, after: str) -> bool:

@@ -28,8 +28,7 @@ from evaluator.benchmarks.scoring.names import own_words
 from evaluator.benchmarks.scoring.stated_answer import EITHER
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
-MAX_LABELLED_LINES = 4  # with more, a response is a table
-_CONCLUSION = re.compile(  # group 1 is the rest of the line
+_CONCLUDING_WORD = re.compile(  # group 1 is the rest of the line
     r"""
     (?: \b(?: therefore | thus | hence )\b            # therefore Japan.
       | (?: ^ | [.,;:!?]\s? )so\b                     # It fell to 12, so Japan.
@@ -66,7 +65,7 @@ _ABOUT_OTHERS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # A last sentence that concludes from those before it.
-_CONCLUDES = re.compile(
+_CONCLUDING_SENTENCE = re.compile(
     r"""
     \b(?: therefore | thus | hence | so | overall | leaves )\b                             # Therefore, 12 %.
     | ^(?:this|that)
@@ -97,11 +96,11 @@ _UNDECIDED = re.compile(
 _BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but not labels: **Answer:**, **Japan**:
 _IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)  # It's Japan
 _VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")  # (50 %)
-# A clause whose only value is in brackets: "about half (50 %)".
+# A clause up to a value in brackets, with no other value than a fraction before it: "half (50 %)", "1/2 (50 %)".
 _ONLY_VALUE_IN_BRACKETS = re.compile(
     r"((?:^|[.;,])(?:[^\d.;,()]|(?<!\d)\d/\d(?!\d))*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE
 )
-# Two values as alternatives, and words that say so of any answer.
+# What leaves a value open: a second value, words behind "or" such as "more", and "either".
 _EITHER_VALUE = re.compile(
     rf"""
     \d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d                                 # 12 % or 15 %
@@ -129,7 +128,7 @@ def answering_passages(question: str, answer: str, response: str) -> list[str]:
         return [labelled]
     if not answer_is_value(answer):
         return _final_passages(question, answer, response, is_value=False)
-    return _final_passages(question, answer, _without_alternative_words(response), is_value=True)
+    return _final_passages(question, answer, _without_harmless_alternatives(response), is_value=True)
 
 
 def answer_is_value(answer: str) -> bool:
@@ -142,7 +141,8 @@ def _labelled_value(question: str, response: str) -> str | None:
 
     Such lines may also be joined by commas, semicolons or slashes. The first of these is returned:
 
-    - the name in the first line, if its label has only words of the question
+    - the name in the first line, if its label has only words of the question: to "What is the most common cause?", "Common
+      cause: Speeding\\nShare: 40 %" gives Speeding
     - of two to four lines, the value of the last one, if its label has words of the question that no other has
     - of two to four lines, the value of the only one whose label has such words: to "How many plants does France have?",
       "France: 15\\nSpain: 17" gives 15
@@ -154,7 +154,7 @@ def _labelled_value(question: str, response: str) -> str | None:
     is_name = bool(_LABELLED_LINE.fullmatch(lines[0])) and not re.search(r"\d", name)
     if len(lines) > 1 and is_name and words_of(first_label) and words_of(first_label) <= words_of(question):
         return name
-    if not 2 <= len(lines) <= MAX_LABELLED_LINES or not all(map(_LABELLED_LINE.fullmatch, lines)):
+    if not 2 <= len(lines) <= MAX_ROWS or not all(map(_LABELLED_LINE.fullmatch, lines)):
         return None
     own = own_words([labels_of(line.partition(":")[0]) & labels_of(question) for line in lines])
     named = [line.partition(":")[2] for line, words in zip(lines, own, strict=True) if words]
@@ -163,14 +163,17 @@ def _labelled_value(question: str, response: str) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _without_alternative_words(response: str) -> str:
-    """Return a response in which only values are alternatives: not the words in "79% ends up in landfills or nature"."""
+def _without_harmless_alternatives(response: str) -> str:
+    """Return a response without words such as "or", unless they leave its value open: "79% ends up in landfills or nature".
+
+    `_final_passages` rejects a response that has such words.
+    """
     response = _REWORDS.sub(",", response)
     return response if _EITHER_VALUE.search(response) else EITHER.sub(",", response)
 
 
 def _final_passages(question: str, answer: str, response: str, *, is_value: bool) -> list[str]:
-    """Return the parts of a response that may give its answer, or an empty list if the response is a list of candidates.
+    """Return the parts of a response that may give its answer; none if it lists candidates, is undecided or is too long.
 
     The first of these decides, from the most explicit to the least, so a response with a box is not searched for a marker:
 
@@ -194,7 +197,7 @@ def _final_passages(question: str, answer: str, response: str, *, is_value: bool
     bold = {text for text in _BOLD.findall(plain) if not is_value or re.search(r"\d", text)}
     if len(bold) == 1:
         return [str(bold.pop())]
-    if bold or EITHER.search(plain) or _UNDECIDED.search(plain):
+    if len(bold) > 1 or EITHER.search(plain) or _UNDECIDED.search(plain):
         return []
     sentences = [sentence.strip() for sentence in SENTENCE_END.split(plain) if sentence.strip()]
     sentences = [sentence for sentence in sentences if not _CHATTER.match(sentence)] or sentences
@@ -211,34 +214,39 @@ def _final_passages(question: str, answer: str, response: str, *, is_value: bool
 
 
 def _conclusion(response: str) -> str:
-    """Return what the last line of a response concludes with: "Italy." of "It fell to 12, so Italy.", or ""."""
+    """Return what the last line of a response concludes: "Italy." of "It fell to 12, so Italy.", or "" if it does not.
+
+    If a later sentence of the line concludes too, it is returned: "That makes 40." of "So it fell to 12. That makes 40."
+    """
     last_line = [line for line in response.splitlines() if line.strip()][-1].strip()
-    concluded = _CONCLUSION.search(last_line)
+    concluded = _CONCLUDING_WORD.search(last_line)
     if concluded is None:
         return ""
     first, *others = SENTENCE_END.split(concluded[1])
-    return next((sentence for sentence in reversed(others) if _CONCLUDES.search(sentence)), first)
+    return next((sentence for sentence in reversed(others) if _CONCLUDING_SENTENCE.search(sentence)), first)
 
 
 def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
-    """Return the last sentence, and the one before it that repeats more of the question, unless the last one concludes.
+    """Return the only sentence with words such as "must be" or, if there is none, the last sentence.
 
-    The one that repeats more is returned alone if the last one is about others ("Italy is a close second."), or if it names
-    another month or country than the answer: a last sentence with the right one does not make it right. If one sentence only
-    has words such as "must be", that one is returned.
+    With the last one, an earlier one that repeats more of the question is returned, unless the last one concludes or the
+    sentences are a table. The earlier one is returned alone if the last one is about others ("Italy is a close second."), or
+    if the earlier one itself names another month or country than the answer: a right last sentence does not correct it.
     """
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
         return committed
     last = sentences[-1]
     shared = [stems_of(sentence) & stems_of(question) for sentence in sentences]
-    best = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))
+    best_place = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))  # the last of equal ones
+    best = sentences[best_place]
     is_table = sum(bool(re.search(r"\d", sentence)) for sentence in sentences) > MAX_ROWS
-    if is_table or _CONCLUDES.search(last) or len(shared[best]) <= len(shared[-1]):
+    if best_place == len(sentences) - 1 or is_table or _CONCLUDING_SENTENCE.search(last):
         return [last]
     is_about_others = bool(_ABOUT_OTHERS.search(last)) and not _ABOUT_OTHERS.search(question)
-    is_answered = is_about_others or names_another(answer, sentences[best])
-    return [sentences[best]] if is_answered else [sentences[best], last]
+    if is_about_others or names_another(answer, best):
+        return [best]
+    return [best, last]
 
 
 def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
@@ -273,7 +281,10 @@ def _is_bare(sentence: str) -> bool:
 
 
 def _with_values_of_remarks(response: str) -> str:
-    """Return a response with the text of its brackets, if only one has a value and its clause has no other: half (50 %)."""
+    """Return a response with its only value in brackets outside of them, if its clause has no value before: half (50 %).
+
+    `without_remarks`, which is called next, would leave it out.
+    """
     if len(_VALUE_IN_BRACKETS.findall(response)) > 1:
         return response
     return _ONLY_VALUE_IN_BRACKETS.sub(r"\1 \2 ", response)

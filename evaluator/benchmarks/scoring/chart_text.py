@@ -31,7 +31,7 @@ _ASIDE = re.compile(
     r"|ahead of|along with|together with|in addition to|for a total|because|since|as)\b"
     r"|,\s*(?:with|which|when|where|making|not|shortly|just|right)\b|;|,?\sof (?:which|whom|these|them)\b"
 )
-# Before an answer that is denied or only bounded: "not the", "less than". Searched in lower case.
+# Before an answer that is denied, only bounded or of the rest: "not the", "less than", "remaining". Searched in lower case.
 DENIAL_BEFORE = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|\bremaining\s+$"
 )
@@ -131,6 +131,7 @@ def clause_about(question: str, passage: str, content: re.Pattern[str]) -> str:
     clauses = [clause for clause in _CLAUSE_BREAK.split(passage) if content.search(clause)]
     if not 1 < len(clauses) <= MAX_ROWS or ASKS_TO_COMPARE.search(question):
         return passage
+    # Words before a value are compared first, because later ones may name another: "and Italy sold 900 cars to Japan".
     before_values = [re.split(r"\d", clause)[0] for clause in clauses]
     for texts in (before_values, clauses):
         shared = [labels_of(text) & labels_of(question) for text in texts]
@@ -180,8 +181,9 @@ def is_of_other_rank(question: str, passage: str) -> bool:
     asked_places = _places_in(question)
     if len(asked_places) != 1:
         return False
+    (asked_place,) = asked_places
     # With or without an adjective, as in "Food is the largest, Rent is second, and Transport is third".
-    if any(place in passage.lower() for place in asked_places):
+    if asked_place in passage.lower():
         return False
     return none_in_common(asked_places, _places_in(clause))
 

@@ -31,7 +31,7 @@ _ASKS_AMOUNT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ASKS_TIME = re.compile(r"\b(?:years?|when|dates?|months?)\b", re.IGNORECASE)  # in which year
-_YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")  # 1800 to 2099
+_YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")  # 1800 to 2099, but not in 2018% or 2018.5
 # K, M, B and T after a number, as the Korean multipliers that `scan` reads.
 _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn": "십억", "t": "조", "tn": "조"}
 _LETTER_FACTOR = re.compile(
@@ -45,7 +45,7 @@ _LETTER_FACTOR = re.compile(
     re.VERBOSE,
 )
 _FRACTION = re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/])")  # 1/4
-_SEASON = re.compile(r"(?<!\d)((?:19|20)\d\d)/(?=\d\d(?!\d))")  # 2019/20
+_SEASON = re.compile(r"(?<!\d)((?:19|20)\d\d)/(?=\d\d(?!\d))")  # 2019/20 → 2019-20, for `_is_in_range`
 _METRES = re.compile(r"(?<=\d)m\b")  # 5m
 _CURRENCIES = {  # sign → the words for it
     "$": r"(?:US)?\$|(?:dollars?|usd)(?![A-Za-z])|달러",
@@ -147,7 +147,8 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
         return years == {wanted.quantity.value}
     if _is_per_another(answer, passage):
         return False
-    clause = main_part(clause_about(question, passage.replace("\n", " "), _DIGIT), _VALUE)
+    clause = clause_about(question, passage.replace("\n", " "), _DIGIT)
+    clause = main_part(clause, _VALUE)  # all of "In 2020, compared with 2019, 12 cars were sold"
     given = _asserted_values(question, clause, years=False)
     return bool(given) and all(_agree(question, answer, wanted, clause, value, tolerance) for value in given)
 
@@ -242,13 +243,18 @@ def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Ment
     if _is_year(readable(answer), wanted) and not _asks_amount(question):
         return wanted_quantity.value == given_quantity.value
     factor = _asked_factor(question)
-    pairs = [(wanted_quantity.value, given_quantity.value)]
-    if factor > 1 and not _has_factor(answer, wanted):
-        # To "how many thousand", the answer 12 is 12,000, with which 12 and 12,000 agree. With a factor, only 12K does.
-        possible_factors = (factor,) if _has_factor(clause, given) else (1, factor)
-        pairs = [(wanted_quantity.value * possible, given_quantity.value) for possible in possible_factors]
-    elif factor > 1 and not _has_factor(clause, given):
-        pairs.append((wanted_quantity.value, given_quantity.value * factor))
+    wanted_value = wanted_quantity.value
+    given_value = given_quantity.value
+    is_given_in_factor = factor > 1 and not _has_factor(clause, given)  # or written out: 12 or 12,000, but not 12K
+    pairs = []
+    if factor > 1 and not _has_factor(answer, wanted):  # to "how many thousand", the answer 12 is 12,000
+        pairs.append((wanted_value * factor, given_value))
+        if is_given_in_factor:
+            pairs.append((wanted_value, given_value))  # 12, which is 12,000 too
+    else:
+        pairs.append((wanted_value, given_value))
+        if is_given_in_factor:
+            pairs.append((wanted_value, given_value * factor))
     return any(_is_near(float(w), float(g), tolerance) for w, g in pairs)
 
 

@@ -75,5 +75,8 @@ def _direction_in(adjective: re.Match[str] | None) -> str | None:
 
 
 def _is_same(name: str, other: str) -> bool:
-    """Return whether two names are the same, in a longer or a shorter form: 남자 and 남성 are not."""
+    """Return whether one name is the beginning of the other: 서울, 서울시.
+
+    남자 and 남성 are not the same here, though they are in `other_subjects`: in doubt, neither rule calls an answer wrong.
+    """
     return name.startswith(other) or other.startswith(name)

@@ -60,16 +60,16 @@ _BOUNDS = [
 ]
 _WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
 _HAVING = [
-    re.compile(r"있다['’”\"]?(?:고|는)|['‘“\"]있"),
+    re.compile(r"있다['’”\"]?(?:고|는)|['‘“\"]있"),  # 있다는 응답
     re.compile(r"없다['’”\"]?(?:고|는)|['‘“\"]없"),
-]  # 있다는 응답
+]
 _OPPOSITES = [
     [re.compile(word), re.compile(opposite)]
     for word, opposite in (
         ("상반기", "하반기"),
         ("오전", "오후"),
         ("남성|남자|남학생", "여성|여자|여학생"),
-        ("수출", "수입(?!액?원)"),
+        ("수출", "수입(?!액?원)"),  # but not 수입원, a source of income
         ("전입", "전출"),
         ("출생", "사망"),
         ("사망자", "부상자"),
@@ -90,7 +90,7 @@ _OPPOSITES = [
         ("첫차", "막차|마지막 (?:열차|버스)"),
         ("정답률", "오답률"),
         ("내국인", "외국인"),
-        ("지출", "수입(?!액?원|품)"),
+        ("지출", "수입(?!액?원|품)"),  # nor 수입품, imported goods, because 수입 is income here
         ("전세", "월세"),
         ("상위", "하위"),
         ("유료", "무료"),
@@ -101,12 +101,12 @@ _OPPOSITES = [
         ("신설", "폐지"),
     )
 ]
-# What an answer names in order to set it apart, and what it adds in brackets about another value: 졸업생이 아닌, (월평균 300건).
-_SET_APART = re.compile(r"[가-힣]{2,10}[이가]\s아(?:닌|니라|니고)")
+# What an answer names beside what its value is about.
+_SET_APART = re.compile(r"[가-힣]{2,10}[이가]\s아(?:닌|니라|니고)")  # 졸업생이 아닌
 _COMPARED_WITH = re.compile(  # 여자보다, 여자의 평균(6.1년)보다
     r"[가-힣]{2,10}(?:의\s[가-힣]{1,10})?\s?(?:\([^()]*\))?(?:보다|에\s?비해)"
 )
-_ADDED = re.compile(r"\([^()]*\d[^()]*\)")
+_BRACKET_WITH_NUMBER = re.compile(r"\([^()]*\d[^()]*\)")  # (월평균 300건)
 # A question or a gold answer with one of these may mean a change: 전년보다 몇 명 많습니까.
 _MEANS_CHANGE = re.compile(
     r"""
@@ -167,10 +167,10 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
     # A question has bounds and exclusions of its own, which say what is counted: 300건 이상인 달은 몇 번인가요?
     if any(_differ(groups, gold, said) for groups in (_BOUNDS, _WITH_OR_WITHOUT)):
         return True
-    if _differ(_PERIODS, known, _ADDED.sub(" ", said)):
+    if _differ(_PERIODS, known, _BRACKET_WITH_NUMBER.sub(" ", said)):
         return True
     # Brackets with only a year say what the value itself is about: 3명입니다(2023년 여성).
-    about_value = _COMPARED_WITH.sub(" ", _ADDED.sub(_unless_of_another, said))
+    about_value = _COMPARED_WITH.sub(" ", _BRACKET_WITH_NUMBER.sub(_unless_of_another, said))
     if any(_differ(groups, known, about_value) for groups in _OPPOSITES):
         return True
     # What a question calls an increase may be a decrease: 증가율은 얼마인가요? -3.2%

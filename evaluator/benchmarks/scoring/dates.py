@@ -45,7 +45,7 @@ _HALF_PAST = re.compile(r"(?<=\d시)\s?반(?=$|[^가-힣]|입니다|이다|에|�
 _RANGE = re.compile(r"(?<=\d[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
 _NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
 _MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
-# Tell times from ratios, without 오전, PM, a leading 0 or :00. 3:10, 7:13 and 12:13 may be ratios; 7:46 and 19:30 are times.
+# Tell times from ratios if no 오전, PM, leading 0 or :00 does: 3:10, 7:13 and 12:13 may be ratios, 7:46 and 19:30 are times.
 _LATEST_AMBIGUOUS_HOUR = 5
 _EARLIEST_CLEAR_MINUTE = 25  # after an hour of one digit
 

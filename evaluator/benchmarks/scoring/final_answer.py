@@ -60,9 +60,8 @@ from evaluator.benchmarks.scoring.unsure_answers import is_unsure
 
 # An output with more quantities that does not mark its answer is treated as a dump of numbers that asserts all of them.
 MAX_UNMARKED_QUANTITIES = 10
-_MAX_PASSAGES = (
-    50  # markers, conclusions, bold texts, sentences or values of an answer; one with more is not read further
-)
+# Markers, conclusions, bold texts, sentences or values of an answer. One with more is not read further.
+_MAX_PASSAGES = 50
 MAX_UNIT_LENGTH = 10  # characters after bold text in which its unit may be: **603**천 명
 _MIN_PARTS_AND_TOTAL = 3  # values of which one is a total: two parts and their sum
 _MAX_COMPARED = 2  # values at the start of a sentence of which one may be compared with the answer
@@ -97,13 +96,13 @@ _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")  # \boxed{603\text
 _BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")  # **603천 명**
 _PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")  # end of a sentence: 합은 972건입니다; 525 + 447 = 972
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it has an equation
-_ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)  # "또는 505천 명입니다"
+_OFFERS_CHOICE = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)  # 5건 또는 6건
+_CHOICE_OR_RANGE = re.compile(rf"{_OFFERS_CHOICE.pattern}|~", re.IGNORECASE)  # or 5~6건
+_ALTERNATIVE = re.compile(rf"\s*(?:{_OFFERS_CHOICE.pattern})", re.IGNORECASE)  # "또는 505천 명입니다"
 # Between a value and its repetition in brackets: 약 20.5% (정확히는 20.4994%).
 _OPENS_BRACKET = re.compile(r"[^\d\n(]{0,10}\(\s*(?:정확히는?|약|총|원문|반올림)?\s*")
 _AFTERTHOUGHT = re.compile(r"(\d[^.\n(]{0,20}[다요])\s?\([^()\n]*\)")  # 120명입니다 (남 70명, 여 50명)
 _NAMED_YEAR = re.compile(r"(?:해|연도|년도|시기|시점)(?:은|는)\s(?:바로\s)?(\d{4})년")  # 가장 많은 해는 2018년
-_OFFERS_CHOICE = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)  # 5건 또는 6건
-_CHOICE_OR_RANGE = re.compile(rf"{_OFFERS_CHOICE.pattern}|~", re.IGNORECASE)  # or 5~6건
 _REMARK = re.compile(
     r"""
     [ \t]*
@@ -135,9 +134,7 @@ class Passage(NamedTuple):
     """A part of an answer that gives it explicitly."""
 
     text: str
-    limit: int | None = (
-        None  # only quantities before this offset are its own; after bold text, only the unit may follow
-    )
+    limit: int | None = None  # quantities start before this offset; what follows bold text may only be their unit
 
 
 def strict_match(question: str, gold: str, output: str) -> bool:
@@ -153,8 +150,9 @@ def strict_f1(question: str, gold: str, output: str) -> float:
 
     It is from 0 to 1, and 1 if and only if `strict_match` is true. A gold answer that is a name and a value (인천 24.5%)
     requires the name too. The score is then the higher of two: of the whole gold answer, and of its value alone with the
-    name in the question, as in "인천은 몇 %인가요?". The second one counts if the name is a quantity itself, such as 2021년,
-    and the output lists other years with their values.
+    name in the question, as in "인천은 몇 %인가요?". The second one may be higher if the name is a quantity itself: with
+    gold "2022년, 2,735명", "2018년 3,781명에서 감소하여 2022년 2,735명으로 가장 적었습니다" has 0.67 for the whole, and 1 for
+    the value alone.
     """
     stated = stated_answer(output)
     if stated == gold:
@@ -288,7 +286,7 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
 
 
 def _explicit_passages(output: str, text: str, reference: Reference) -> list[Passage]:
-    """Return the passages that give the answer explicitly, or an empty list.
+    """Return the passages that give the answer explicitly; if there are none, all quantities of the output are asserted.
 
     `text` is the output after `plain`, which has no boxes and no bold. The first of these that has a value decides:
 
@@ -312,6 +310,7 @@ def _explicit_passages(output: str, text: str, reference: Reference) -> list[Pas
     answer_markers = [match for match in markers if not match[0].startswith("값")]
     marked = _marked_passages(text, answer_markers or markers, has_value)
     sentences = [match[0] for match in SENTENCE.finditer(text) if match[0].strip()]
+    # The places of the sentences that are read: those with a value in a required unit or, if there are none, with any value.
     with_value = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
     with_required_unit = [place for place in with_value if _has_required_unit(sentences[place], required)]
     places = with_required_unit or with_value
@@ -359,7 +358,7 @@ def _has_required_unit(sentence: str, required: Sequence[Quantity]) -> bool:
 
 
 def _unmarked_count(sentences: Sequence[str]) -> int:
-    """Return how many values the sentences have, without those of a calculation before the last one, years and months."""
+    """Count the values of the sentences, except years, months and those of calculations before the last sentence."""
     counted = [sentence for sentence in sentences[:-1] if "=" not in sentence]
     values = [mention for sentence in [*counted, *sentences[-1:]] for mention in scan(sentence)]
     return sum(mention.quantity.unit not in ("년", "월") for mention in values)
@@ -368,9 +367,10 @@ def _unmarked_count(sentences: Sequence[str]) -> int:
 def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     """Return those of the sentences with a value that give an unmarked answer; empty if the sentences are a list.
 
-    - the answer, then its components: "972건. 음식점은 525건, 숙박은 447건입니다." → the first sentence
-    - the answer, then another row: "부산은 300개소입니다. 서울은 120개소입니다." → the one with more words of the question
+    - the answer, then its components: "972건. 음식점은 525건, 숙박은 447건입니다." → the first sentence, if no other is bare
+    - the answer, then another row: "부산은 300개소입니다. 서울은 120개소입니다." → the first one, if it has more words of the question
     - components, then the answer: "음식점은 525건입니다. 합은 972건입니다." → the last sentence, and those with only quantities
+    - a list: the last sentence is a row, or does not sum up two or more others → none
     """
     first = sentences[0]
     last = sentences[-1]
@@ -378,16 +378,14 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
     ends_with_line = "\n" in first  # and not with a full stop: it is the first row of a list
     if bare == [first] and not ends_with_line:
         return bare
-    is_answer_first = (
-        len(sentences) == 2 and not BECAUSE.search(last) and _overlap(first, question) > _overlap(last, question)
-    )
-    values = [mention for mention in scan(without_working(first, question)) if mention.quantity.unit != "년"]
-    if is_answer_first and len(values) == 1:
-        return [first]
-    if len(sentences) > 1 and not (_PREDICATE.search(last) and _IS_SENTENCE.match(last)):
+    if len(sentences) == 2 and not BECAUSE.search(last) and _overlap(first, question) > _overlap(last, question):
+        values = [mention for mention in scan(without_working(first, question)) if mention.quantity.unit != "년"]
+        if len(values) == 1:
+            return [first]
+    is_row = not (_PREDICATE.search(last) and _IS_SENTENCE.match(last))
+    sums_up = _SUMS_UP.search(last) or EQUATION.search(last)
+    if (len(sentences) > 1 and is_row) or (len(sentences) > 2 and not sums_up):
         return []
-    if len(sentences) > 2 and not (_SUMS_UP.search(last) or EQUATION.search(last)):
-        return []  # a list of rows
     return [last, *(sentence for sentence in bare if sentence != last)]
 
 
