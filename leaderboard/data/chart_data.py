@@ -6,7 +6,7 @@ empty, for example if no row has a cost (`has_data`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain, islice
 from math import inf
 from statistics import fmean
@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import ladder_of, loss_metrics, parts_of
+from leaderboard.data.export import KST
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow, without_superseded_claims
 from leaderboard.data.significance import paired_verdicts
@@ -208,7 +209,7 @@ def _day(row: BoardRow) -> str | None:
     """Return the first day of the month of a model's release or, if that is unknown, the day of the result."""
     if row.released:
         return f"{row.released}-01"
-    return datetime.fromtimestamp(row.date, UTC).date().isoformat() if row.date else None
+    return datetime.fromtimestamp(row.date, KST).date().isoformat() if row.date else None
 
 
 def _histogram(rows: Sequence[RankedRow]) -> Data:

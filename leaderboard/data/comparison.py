@@ -85,7 +85,7 @@ def compare(
     """Return a comparison for each benchmark on which at least two of the models have a score on the same test set."""
     comparisons = []
     for name, rows in boards.items():
-        scored = [r for r in rows if r.row.model in models and r.row.score is not None]
+        scored = [r for r in rows if r.row.model in models and r.row.score is not None and r.row.retired is None]
         compared = _best_on_common_test_set(scored, name)
         if len(compared) < 2:
             continue
@@ -115,7 +115,7 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
         return None
     for candidate in rows:
         base = candidate.row
-        base_score = base.score
+        base_score = None if base.retired else base.score
         if base.model != row.base_model or _conditions(base) != _conditions(row) or base_score is None:
             continue
         own_interval = _bounds(ranked, 0.95)

@@ -94,7 +94,7 @@ _ORDINALS = {"2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth"}
 _PLACE = re.compile(rf"\b(?:(second|third|fourth|fifth|2nd|3rd|4th|5th)[\s-])?(?:{_MOST}|{_LEAST})\b", re.IGNORECASE)
 # A word that makes a few words a sentence: "Japan leads", but not "South Korea". In Korean, a particle or a predicate.
 FUNCTION_WORD = re.compile(
-    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
+    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by|on|stays?|remains?|leads?|tops?|ranks?|comes?|shows?|saw|stands?|appears?|belongs?|represents?|accounts?|makes?|takes?)\b|^(?!united\b)[a-z]+ed\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
 # In texts that `one_form` has returned, which writes these names in lower case.

@@ -177,7 +177,7 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
     is_decrease = any(quantity.value < 0 for quantity in quantities(gold))
     if not is_decrease and any(_differ(groups, known, said) for groups in (_DIRECTIONS, _BALANCES)):
         return True
-    return _differ(_HAVING, question, said)
+    return _differ(_HAVING, known, said)
 
 
 def _unless_of_another(bracket: re.Match[str]) -> str:
