@@ -18,7 +18,8 @@ QUARTER = re.compile(r"(\d{4})Q([1-4])")  # the split of a drawn set: 2026Q4
 def asked_before(rows: Iterable[BoardRow]) -> dict[str, int]:
     """Return how often the provider of each API result had been asked the same set before, by the result's key.
 
-    The provider is the owner in the model's name. Results on public sets and on samples are left out.
+    The rows are those of one benchmark, so their split names the set. The provider is the owner in the model's name. Results
+    on public sets and on samples are left out.
     """
     asked = sorted(filter(exposes, rows), key=lambda row: (row.date or 0.0, row.key))
     counts: Counter[tuple[str, str]] = Counter()  # results until now, by provider and split
@@ -32,6 +33,7 @@ def asked_before(rows: Iterable[BoardRow]) -> dict[str, int]:
 
 def exposes(row: BoardRow) -> bool:
     """Return whether a result came from an API that received questions of a set that is not public."""
+    # A measured model has closed weights only if the operator offers it behind an API.
     is_api = row.kind == "verified" and row.weights == "closed"
     return is_api and not row.is_sample and not BENCHMARKS[row.benchmark].card.is_public
 
@@ -39,7 +41,7 @@ def exposes(row: BoardRow) -> bool:
 def day_in_quarter(row: BoardRow) -> int | None:
     """Return the day of an API result within the quarter of its drawn set, from 1; None for other results.
 
-    The later the day, the longer the provider may have known the questions of earlier days.
+    The set is the same for the whole quarter, so the later the day, the more likely the provider knows its questions.
     """
     match = QUARTER.fullmatch(row.split)
     if not (match and exposes(row) and BENCHMARKS[row.benchmark].drawn and row.date):

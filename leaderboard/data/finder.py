@@ -108,8 +108,8 @@ def find_models(view: View, finder: Finder) -> list[ModelRow]:
 def places(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, str]:
     """Return the rank of each model in the finder's order, as it is shown, by model.
 
-    In the overall order, it is the first known one: from measurements before reports, on images before pages. `model_rows`
-    fills `ModelRow.overall` in that order.
+    In the overall order, it is the first entry of `ModelRow.overall`, which `model_rows` fills with ranks among measured
+    models before those among reported ones, and with ranks on images before those on pages.
     """
     if finder.skill:
         skill_ranks = view.skill_ranks[finder.skill]

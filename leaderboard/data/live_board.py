@@ -98,7 +98,8 @@ class LiveBoard:
         # What was read.
         self._version = ""
         self._rank_changes: list[RankChange] = []
-        self.shared_before: dict[Inputs, tuple[str, ...]] = {}  # benchmarks of the overall score, before RECENT
+        # The benchmarks that overall scores were averaged over seven days ago, see `rank_changes.shared_before`.
+        self.shared_before: dict[Inputs, tuple[str, ...]] = {}
         self._view = View(Snapshot("", {}))
         self._view = self._read(self._view.snapshot)  # the published rows, whether the store answers or not
         self.fresh_view()
@@ -160,7 +161,7 @@ class LiveBoard:
 
     @property
     def failed_attempts(self) -> int:
-        """How many operations of the store failed, including those that were retried."""
+        """How many operations of the store failed, including retried ones, plus refreshes that failed otherwise."""
         return self._store.failed_attempts + self._other_failures
 
     def commits_of_last_hour(self) -> int:
@@ -181,7 +182,7 @@ class LiveBoard:
         if key in self._published_files:
             return self._published_files[key].read_bytes()
         view = self.view()
-        if key not in view.paths:  # published since the last request, which may be long ago
+        if key not in view.paths:  # added to the store since the last request, which may be long ago
             view = self.fresh_view()
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
 
@@ -233,6 +234,7 @@ class LiveBoard:
                 self._other_failures += 1
             log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
+            # Before `_idle` is set, so that `fresh_view` waits for the workers too.
             has_to_read_workers = self.workers.try_begin(self._view.queue)
             self._refresh_ended = time.monotonic()
             self._idle.set()
@@ -250,7 +252,8 @@ class LiveBoard:
         if head == previous_head:
             return
         view = self._read(self._store.snapshot(head=head))
-        # Visitors keep the last view until the new one is prepared. At the start, it has only the published rows.
+        # Visitors keep the last view until the new one is prepared. At the start they get the new one at once, because the
+        # last one has only the published rows.
         if previous_head:
             view.prepare()
         self._view = view
@@ -309,6 +312,7 @@ class LiveBoard:
         if any(map(is_compared, changed)):
             unseen = unseen_changes(models)
             boards = with_unseen_changes(boards, models, unseen)
+        # A board that is still the same list keeps its table, with everything that the table has computed.
         tables = dict(last.tables)
         for name, board in boards.items():
             if name not in tables or tables[name].rows is not board:

@@ -72,7 +72,7 @@ class ModelPage:
     strengths: list[NotablePart] = field(default_factory=list)
     weaknesses: list[NotablePart] = field(default_factory=list)
     relatives: Relatives = field(default_factory=Relatives)
-    listed_ancestors: list[str] = field(default_factory=list)  # those with a page
+    listed_ancestors: list[str] = field(default_factory=list)  # those in the overview, which the page links to
     # The newest result of each kind, benchmark, split, reasoning mode and decoding, and those that represent the model.
     details: list[Detail] = field(default_factory=list)
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
@@ -114,7 +114,7 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
 
 
 def _shown_results(view: View, name: str, history: list[RankedRow]) -> list[RankedRow]:
-    """Return the results of a model that get a section of the page, from all of its results, newest first."""
+    """Return the results of a model that get a section of the page. `history` has all of its results, newest first."""
     newest: dict[tuple[str | None, ...], RankedRow] = {}
     for r in history:
         newest.setdefault((r.row.kind, r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
@@ -143,10 +143,10 @@ def _notable_parts(details: list[Detail]) -> tuple[list[NotablePart], list[Notab
     for detail in details:
         if not detail.ranked.rank:
             continue
-        for compared in chain.from_iterable(detail.parts.values()):
-            if compared.compared >= MIN_COMPARED:
-                difference = compared.part.score - compared.median
-                parts.append(NotablePart(detail.ranked.row.benchmark, compared.bucket, difference))
+        for comparison in chain.from_iterable(detail.parts.values()):
+            if comparison.compared >= MIN_COMPARED:
+                difference = comparison.part.score - comparison.median
+                parts.append(NotablePart(detail.ranked.row.benchmark, comparison.bucket, difference))
     parts.sort(key=lambda part: -part.difference)
     strengths = [part for part in parts[:MAX_NOTABLE] if part.difference > 0]
     weaknesses = [part for part in reversed(parts[-MAX_NOTABLE:]) if part.difference < 0]

@@ -17,7 +17,7 @@ from leaderboard.data.ranking import Boards, RankedRow, representative_row, with
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import Inputs, ResultKind
 
-ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
+ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]  # the kinds of `card.Baseline`, and chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,8 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
 
     First by image benchmarks, then by page benchmarks, models are sorted in this order: those with an overall score from
     measurements, best first; other measured ones; those with an overall score from reports, best first; the rest. Models that
-    are equal so far, such as those of one family, are sorted by their mean score, then by name.
+    are equal so far, such as two of one family that are ahead of the same rivals, are sorted by their mean score, then by
+    name.
     """
     key: list[object] = []
     for inputs in get_args(Inputs):
@@ -213,9 +214,10 @@ def shared_in_group(group: Inputs, ranked_on: Iterable[frozenset[str]]) -> tuple
 def most_shared(benchmarks_of_models: Iterable[frozenset[str]], names: Sequence[str], at_least: int) -> tuple[str, ...]:
     """Return the choice among `names` for which (number of models that have all of them) × (number of names) is largest.
 
-    A choice has at least `at_least` names, and at least two models have all of them. If several are as large, the one with
-    most names is returned, and an empty tuple if there is none. With at_least=2, models that have {a, b}, {a, b, c} and {a, c}
-    give ("a", "b"): 2 models × 2 names, as ("a", "c"), which comes later.
+    A choice has at least `at_least` names, and at least two models have all of them. If there is none, the result is empty.
+    Of choices with an equal product, the one with most names is returned, then the first one in the order of `names`. With
+    at_least=2, models that have {a, b}, {a, b, c} and {a, c} give ("a", "b"): 2 models × 2 names. The product of ("a", "c")
+    is the same, but it comes later.
     """
     model_counts = Counter(benchmarks_of_models)  # number of models that have exactly these
     choices = [choice for size in range(at_least, len(names) + 1) for choice in combinations(names, size)]

@@ -119,8 +119,8 @@ def overall_places(
             surely_behind = bisect_left(highs, own.low)
             places.setdefault(own.name, {})[inputs] = OverallPlace(
                 rank=own.rank,
-                best=min(1 + surely_ahead, own.rank),
-                worst=max(len(bounds) - surely_behind, own.rank),
+                best=1 + surely_ahead,
+                worst=len(bounds) - surely_behind,
                 of=len(bounds),
                 benchmarks=len(benchmarks),
                 inputs=inputs,
@@ -135,13 +135,13 @@ def _bounds_of(
     """Return the bounds of the overall scores of models that are compared with each other.
 
     The overall score averages the share of other families that a model is ahead of (`models.share_behind`), where the best
-    model of a family counts. On each benchmark, the share may be lower by the families that are ranked below the model, but
-    not below its worst rank, and higher by those that are ranked above it, but not above its best rank. If a model with rank
-    3, best rank 2 and worst rank 5 is compared with 10 other families, ranked 1, 2, 4, 5 and so on, its share of 0.8 may be
-    0.6 to 0.9. A better relative counts like any other family, so that equal scores have equal bounds.
+    model of a family counts. On each benchmark, a model may lose the families from its rank down to its worst rank, and gain
+    those from its rank up to its best rank. With rank 3, best rank 2, worst rank 5 and 10 other families, ranked 1, 2, 4, 5
+    and so on, its share of 0.8 may be 0.6 to 0.9. A result without an interval has no range of ranks, and changes nothing. A
+    better relative counts like any other family, so that equal scores have equal bounds.
     """
-    down = dict.fromkeys((model.model for model in group), 0.0)
-    up = dict(down)
+    lost = dict.fromkeys((model.model for model in group), 0.0)  # shares that may be lost, summed over the benchmarks
+    gained = dict(lost)
     for benchmark in benchmarks:
         cells = {model.model: model.cells[benchmark] for model in group}
         best_ranks: dict[str, int] = {}
@@ -153,12 +153,12 @@ def _bounds_of(
         other_families = max(1, len(ranks) - 1)
         for name, cell in cells.items():
             if cell.rank and cell.best and cell.worst:
-                down[name] += (bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)) / other_families
-                up[name] += (bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)) / other_families
+                lost[name] += (bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)) / other_families
+                gained[name] += (bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)) / other_families
     bounds = []
     for model in group:
         overall = model.overall[inputs]
-        low = overall.score / 100 - down[model.model] / len(benchmarks)
-        high = overall.score / 100 + up[model.model] / len(benchmarks)
+        low = overall.score / 100 - lost[model.model] / len(benchmarks)
+        high = overall.score / 100 + gained[model.model] / len(benchmarks)
         bounds.append(_Bounds(model.model, overall.rank, low, high))
     return bounds

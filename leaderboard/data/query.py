@@ -48,7 +48,7 @@ class Query:
     sort: str = RANK  # key of a column that at least one benchmark can be sorted by
     weights: tuple[Weights, ...] = ()  # empty: all
     sizes: tuple[str, ...] = ()  # keys of SIZES; empty: all, including models of unknown size
-    verified: bool = False
+    verified: bool = False  # only results that were measured here, without sample runs
     columns: tuple[str, ...] | None = None  # column keys; None: the default of the benchmark
     shown: int = ROWS_PER_PAGE  # number of rows
     thinking: tuple[Thinking, ...] = ()  # empty: all
@@ -152,6 +152,8 @@ class Named(Protocol):
     def model(self) -> str: ...
     @property
     def organisation(self) -> str | None: ...
+    @property
+    def license(self) -> str | None: ...
 
 
 N = TypeVar("N", bound=Named)
@@ -163,7 +165,7 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     `query.family` is not applied here but by `View.select`, because it needs all boards.
     """
     tests = [_row_test(word) for word in query.words.split()]
-    # A query without filters takes no test. Fields that are not filters are reset here, so a new one has to be added.
+    # Without filters, no row has to be tested. A new field of Query that is not a filter has to be reset here.
     only_filters = replace(query, words="", family=False, sort=RANK, columns=None, shown=ROWS_PER_PAGE)
     if only_filters != Query():
         tests.append(lambda row: _fits(row, query))
@@ -247,7 +249,7 @@ def _model_test(word: str) -> Callable[[Named], bool]:
     if prefix != "license":
         return _name_test(word)
     wanted = _jamo(rest)
-    return lambda named: wanted in _jamo(getattr(named, "license", None) or "")
+    return lambda named: wanted in _jamo(named.license or "")
 
 
 def _name_test(word: str) -> Callable[[Named], bool]:
@@ -263,7 +265,8 @@ def _name_test(word: str) -> Callable[[Named], bool]:
         letters, initials = _letters(named.model, named.organisation)
         if wanted in letters or (has_only_initials and wanted in initials):
             return True
-        published_as = getattr(named, "published_as", None)  # the name under which a score was reported
+        # The name under which a score was reported, which only a BoardRow has.
+        published_as = getattr(named, "published_as", None)
         return published_as is not None and wanted in _jamo(published_as)
 
     return test

@@ -83,7 +83,8 @@ def _sort_key(change: RankChange) -> tuple[int, int, str]:
 def _best_ranks(rows: Sequence[RankedRow]) -> dict[str, int]:
     """Return each model's best rank among these rows, which are a part of a board, sorted best first.
 
-    The rows are numbered again from 1, and rows with equal ranks on the board stay tied: ranks 2, 2, 7 become 1, 1, 3.
+    The rows are numbered again from 1, because rows of the board are left out: newer results, and reported ones of models
+    that were measured. Rows with equal ranks on the board stay tied: ranks 2, 2, 7 become 1, 1, 3.
     """
     ranks: dict[str, int] = {}
     rank = 0

@@ -24,7 +24,8 @@ from submissions.records.errata import version_with, version_without
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import ResultKind
 
-# Probability that at least one pair of a board's rows counts as different although all of them are equally good.
+# Probability that at least one pair of a board's rows counts as different by its intervals, although all rows are equally
+# good. Paired tests have a probability of their own (`significance.py`).
 FAMILYWISE_ERROR = 0.05
 
 
@@ -34,9 +35,7 @@ class Tie:
 
     first: int  # rank of the first of these rows
     last: int  # rank of the last one
-    rows: (
-        int  # how many there are; 1 if the range of the next row does not reach this one's rank, or it has no interval
-    )
+    rows: int  # number of rows; 1 if the next row has no interval, or its range does not reach the rank of this one
 
 
 def rank_text(rank: int | None, kind: ResultKind) -> str:
@@ -125,7 +124,8 @@ def _ties(ranks: Sequence[int], bests: Sequence[int | None]) -> list[Tie | None]
     """Return the tie that each row belongs to, in the order of the rows.
 
     `ranks` and `bests` are the rank and the best possible rank of each row, sorted best first. A tie ends before the first
-    row whose best possible rank is behind the rank of the tie's first row. Rows without an interval have no tie.
+    row whose best possible rank is behind the rank of the tie's first row. Rows without an interval have no tie, and end
+    that of the rows before them.
     """
     ties: list[Tie | None] = []
     start = 0
@@ -169,7 +169,8 @@ def _is_measured(row: BoardRow) -> bool:
 def is_outdated(row: BoardRow) -> bool:
     """Return whether a row was measured with another version of its benchmark than the current one.
 
-    The version counts the errata of its test set.
+    A version counts the errata of the test set: with three errata, "4" and "4+2" are outdated and "4+3" is not. If the board
+    can read no erratum of the set (`row.errata` is 0), those in the row's version are ignored.
     """
     if row.kind != "verified":
         return False
@@ -222,10 +223,12 @@ def _rank_ranges(entries: Sequence[_Entry], negated_scores: Sequence[float]) -> 
         entries_ahead = len(lows) - bisect_right(lows, high) + more_ahead
         entries_behind = bisect_left(highs, low) + more_behind
         rank = bisect_left(negated_scores, -score) + 1
+        # The rank itself is in the range, even if paired tests contradict the scores.
         best = min(entries_ahead + 1, rank)
         worst = max(len(entries) - entries_behind, rank)
         rank_ranges.append((best, worst))
-    return dict(zip(score_ranges, _monotone(rank_ranges, [own.score for own in score_ranges.values()]), strict=True))
+    scores = [own.score for own in score_ranges.values()]
+    return dict(zip(score_ranges, _monotone(rank_ranges, scores), strict=True))
 
 
 def _monotone(rank_ranges: Sequence[tuple[int, int]], scores: Sequence[float]) -> list[tuple[int, int]]:

@@ -80,7 +80,8 @@ def all_reproductions(boards: Boards) -> list[Reproduction]:
 def not_measured(boards: Boards) -> int:
     """Return the number of reported scores that were not measured here yet.
 
-    Models without a repository, whose names are not like OWNER/NAME, are not counted.
+    A score counts as measured even if the measurement was retired. Models without a repository, whose names are not like
+    OWNER/NAME, are not counted.
     """
     count = 0
     for ranked in boards.values():

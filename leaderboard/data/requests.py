@@ -12,7 +12,7 @@ from submissions.records.index_rows import QueueRow
 from submissions.texts.failures import FAILURES
 
 _ROW = TypeAdapter(QueueRow)
-HIDDEN = {"path", "blob", "submitted_by", "owner_mark"}  # fields of a request that are not published
+HIDDEN = {"blob", "submitted_by", "owner_mark"}  # fields of a request that are not published
 MAX_ROWS = 1000  # per response
 
 
@@ -50,13 +50,13 @@ def _public_request(row: QueueRow, view: View, board: LiveBoard, wait: Wait | No
 
 
 def _failure(row: QueueRow) -> dict[str, Any] | None:
-    """Return why a request has failed, or None if it has not or its code is that of a newer version."""
+    """Return why a request has failed. None if it has not, or if a newer worker gave a code that this board does not know."""
     code = next((code for code in FAILURES if code == row.failure_code), None)
     if code is None:
         return None
     return {
         "stage": row.failure_stage,
         "code": code,
-        "ours": code.is_infrastructure,  # whether it says nothing about the model
+        "ours": code.is_infrastructure,  # not a failure of the model
         "message": FAILURES[code].en,
     }

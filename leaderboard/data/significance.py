@@ -23,7 +23,10 @@ class PairedVerdicts:
 
 
 class _PairedTest(NamedTuple):
-    """A paired test of the result `key` against the result `other`, from `BoardRow.paired`."""
+    """A paired test of the result `key` against the result `other`, from `BoardRow.paired`.
+
+    A pair is stored once, with the result that was published later, so Holm's correction counts it once.
+    """
 
     key: str
     other: str
@@ -33,8 +36,11 @@ class _PairedTest(NamedTuple):
 
 def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
     """Return the verdicts, after Holm's correction, on all tested pairs of which both results are in `keys`."""
-    stored = ((row.key, *pair) for row in rows for pair in row.paired)
-    tests = [_PairedTest(*test) for test in stored if test[0] in keys and test[1] in keys]
+    tests: list[_PairedTest] = []
+    for row in rows:
+        for other, sign, p_at_most in row.paired:
+            if row.key in keys and other in keys:
+                tests.append(_PairedTest(row.key, other, sign, p_at_most))
     are_significant = holm([test.p_at_most for test in tests], FAMILYWISE_ERROR)
     verdicts = PairedVerdicts()
     for test, is_significant in zip(tests, are_significant, strict=True):

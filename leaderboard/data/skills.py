@@ -1,4 +1,4 @@
-"""Rank models by skill, such as reading tables: on the parts of benchmarks that need it.
+"""Rank models by a skill, such as reading tables, on the parts of benchmarks that need it.
 
 A benchmark's card declares which of its parts need a skill (`Card.skills`), and `Skill` lists the skills. The overview sorts
 models by these scores (`?sort=tables`); `View` computes them once.
@@ -28,7 +28,8 @@ def skill_benchmarks(models: Sequence[ModelRow], skill: Skill) -> tuple[str, ...
     """
     names = _benchmarks_with(skill)
     kind = skill_kind(models, skill)
-    return most_shared((model.ranked_on(kind).intersection(names) for model in models), names, at_least=1)  # benchmarks
+    benchmarks_of_models = (model.ranked_on(kind).intersection(names) for model in models)
+    return most_shared(benchmarks_of_models, names, at_least=1)
 
 
 def skill_scores(
@@ -53,7 +54,10 @@ def known_skills(models: Sequence[ModelRow], tables: Mapping[str, Table]) -> lis
 
 
 def _scores_by_part(models: Sequence[ModelRow], tables: Mapping[str, Table], skill: Skill) -> list[dict[str, float]]:
-    """Return the scores by model on each part that needs a skill, of the models that have a score on all of these parts."""
+    """Return the scores by model on each part that needs a skill, of the models that have a score on all of these parts.
+
+    A part on which no model has a score is left out, because no model would have a score on all parts.
+    """
     kind = skill_kind(models, skill)
     by_part: list[dict[str, float]] = []
     for name in skill_benchmarks(models, skill):

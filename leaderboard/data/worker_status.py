@@ -1,7 +1,7 @@
 """What workers report in the private store: running evaluations, pauses, when each worker was last seen.
 
 `LiveBoard.workers` is the only instance. The thread that refreshes the board calls `try_begin` just before the board's refresh
-ends and `refresh`, which reads what is due, after it. The queue page, `/queue.json` and the operator's metrics show the
+ends, and then `refresh`, which reads what is due. The queue page, `/queue.json` and the operator's metrics show the
 attributes.
 """
 
@@ -92,7 +92,8 @@ class WorkerStatus:
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
         """Try to write to a store that could not be written. Otherwise only a submission would show that it works again.
 
-        `Health.since` has the kinds of operations that fail now, "read" or "written".
+        `Health.since` has the kinds of operations that fail now, "read" or "written". Raises StoreError if the attempt fails.
+        Then leases and workers are read at the next refresh, in which no attempt is due.
         """
         now = time.monotonic()
         if "written" in heartbeats.health.since and now - self._probed >= PROBE_EVERY:

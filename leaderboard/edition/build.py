@@ -46,11 +46,10 @@ from leaderboard.views.figures import figure_json
 from leaderboard.views.location import asset_path
 from leaderboard.views.texts import Language
 from submissions.config.machine import core_count
-from submissions.config.paths import ASSETS as ASSETS_FOLDER
-from submissions.config.paths import ROOT
+from submissions.config.paths import ASSETS, ROOT
 
 MANIFEST = ".manifest.json"  # maps the name of each file to the digest of what it was written from
-ASSETS = ("style.css", "board.js", "plotly.js", "icon.svg")
+LOADED_BY_PAGES = ("style.css", "board.js", "plotly.js", "icon.svg")  # files, see `asset_path`
 MIN_FILES_PER_PROCESS = 100  # with fewer, starting another process takes longer than it saves
 Write = Callable[[], bytes | None]  # the content of a file, or None if there is nothing to write
 
@@ -120,7 +119,7 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
 def read_manifest(path: Path) -> dict[str, str]:
     """Return the digest of what each file was written from at the last build, by name.
 
-    Return none if the manifest cannot be read; then everything is written again.
+    Return an empty dict if the manifest cannot be read; then everything is written again.
     """
     try:
         return {str(name): str(digest) for name, digest in json.loads(path.read_bytes()).items()}
@@ -184,7 +183,11 @@ class _Versions(NamedTuple):
 
 
 def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
-    """Yield all files of the edition. They are listed from one view, because a refresh may replace the board's meanwhile."""
+    """Yield all files of the edition. They are listed from one view, because a refresh may replace the board's meanwhile.
+
+    Pages and the charts of benchmarks read the board's view when they are written. If that is a newer one, the next build writes
+    them again.
+    """
     view = board.view()
     by_benchmark = {name: _rows_version(view, name, rows) for name, rows in view.boards.items()}
     versions = _Versions(
@@ -209,7 +212,7 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         for name in view.boards:
             write = partial(benchmark_card, view, name, language)
             yield File(data_file(f"cards/{name}.png", language), versions.by_benchmark[name], write)
-    for name in ASSETS:
+    for name in LOADED_BY_PAGES:
         yield File(f"assets/{name}", "", asset_path(name).read_bytes)
     if edition.address:
         yield File("sitemap.xml", versions.board, partial(site_map, view, edition.at("", "ko")))
@@ -291,8 +294,8 @@ def _files_of_benchmarks(board: LiveBoard, view: View, versions: _Versions) -> I
         version = versions.by_benchmark[name]
         for suffix, (_, convert) in FORMATS.items():
             yield File(f"boards/{name}.{suffix}", version, partial(convert, rows, name))
-        for chart in charts_of(name):
-            yield File(f"charts/{name}/{chart}.csv", version, partial(_chart_csv, board, chart, name))
+        for kind in charts_of(name):
+            yield File(f"charts/{name}/{kind}.csv", version, partial(_chart_csv, board, kind, name))
         for item in public_items(name):
             for picture in item.pictures:
                 yield File(f"samples/{name}/{picture}", "", partial(public_file, name, picture))
@@ -398,9 +401,10 @@ def _digest_of_text(text: str) -> str:
 
 
 def _code_version() -> str:
-    """Return a text that changes with the code, templates and tables of names that pages are written with."""
+    """Return a text that changes with the code, templates and files of `assets` that pages are written with."""
     folders = ("leaderboard", "submissions/texts", "evaluator/benchmarks")
     files = (path for folder in folders for path in (ROOT / folder).rglob("*"))
     paths = [path for path in files if path.suffix in (".py", ".html", ".xml")]
-    paths += [*ASSETS_FOLDER.glob("*.json"), *ASSETS_FOLDER.glob("*.csv")]
-    return _digest([path.read_bytes() for path in sorted(paths)] + [asset_path(name).read_bytes() for name in ASSETS])
+    paths += [*ASSETS.glob("*.json"), *ASSETS.glob("*.csv")]
+    loaded_paths = [asset_path(name) for name in LOADED_BY_PAGES]
+    return _digest([path.read_bytes() for path in [*sorted(paths), *loaded_paths]])

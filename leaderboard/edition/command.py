@@ -31,7 +31,7 @@ def build_edition(args: argparse.Namespace) -> int:
 
 
 def _build(out: str, space: str | None, address: str, live: str) -> int:
-    """Build the edition in the folder `out` or for a Space, and upload it there.
+    """Build the edition in the folder `out`, or build it for a Space and upload it.
 
     Raises SettingsError, StoreError or OSError if that is not possible.
     """

@@ -40,6 +40,7 @@ class FileLocation(Location):
         return self._relative(page_file(self.path, language))
 
     def file(self, path: str, /, **params: object) -> str:
+        # Files differ in language and axis only. Other parameters are ignored: the feed of one benchmark is the feed of all.
         return self._relative(data_file(path, str(params.get("lang", "")), str(params.get("axis", ""))))
 
     def asset(self, name: str) -> str:
@@ -49,6 +50,7 @@ class FileLocation(Location):
         return f"{self.origin}/{quote(page_file(self.path, language or self.language))}"
 
     def public_file(self, path: str, /, **params: object) -> str:
+        # Without an axis, which only charts have: they are loaded by pages and have no public address.
         return f"{self.origin}/{quote(data_file(path, str(params.get('lang', ''))))}"
 
     def card(self, name: str, **params: object) -> str:

@@ -26,7 +26,8 @@ Encoder = Literal["own", "other", "none", "unknown"]
 # or only the shapes of tensors were compared, which does not show where weights come from.
 Agreement = Literal["agree", "code_only", "shape_only", "differs", "not_checked"]
 # Addresses, with or without remarks, such as "paper: https://a.org/b" or "https://huggingface.co/o/m (NOTICE)", or a document of
-# this project, such as "docs/published-models.md of this project".
+# this project, such as "docs/published-models.md of this project". Several sources are separated by ";", and the first one
+# must have an address: "not read; https://a.org" is refused.
 SOURCE = r"^[^;]*?https://[^\s;\"'<>]+|^docs/[\w.-]+ of this project$"
 Source = Annotated[str, Field(max_length=300, pattern=SOURCE)]
 _ADDRESS = re.compile(r"https://[^\s;\"'<>]+(?<![),.])")  # without what follows it in a sentence
@@ -67,7 +68,7 @@ class Lineage(BaseModel):
     corrected: Annotated[str, Field(pattern=r"^(20\d\d-\d\d-\d\d)?$")] = ""  # day of the last correction by its maker
 
     @model_validator(mode="after")
-    def _follow_from_facts(self) -> "Lineage":
+    def _refuse_claims_without_facts(self) -> "Lineage":
         """Refuse an `origin`, `encoder` or `agreement` for which no fact is given. The encoder "none" needs no fact."""
         if self.origin != "unknown" and self.language_model is None:
             raise ValueError(f"{self.model}: origin is {self.origin!r}, but no fact says so")

@@ -20,8 +20,10 @@ from submissions.config.paths import ASSETS
 from submissions.records.hub_names import is_hub_id
 
 REGISTER = ASSETS / "register.csv"
+# What is known against a score. "conflict": another published score contradicts it. "doubtful": it looks like a failed run or a
+# slip. "not_comparable": it was measured in another way, for example with another prompt, or in a way that is not stated.
 Flag = Literal["ok", "conflict", "doubtful", "not_comparable"]
-# Made by the maker of the reported model, of the benchmark, of both, of another model, or by somebody else.
+# Who the reporter is: the maker of the reported model, of the benchmark, of both, of another model, or somebody else.
 ReporterType = Literal["model_maker", "benchmark_maker", "both", "rival_maker", "third_party"]
 COMPARED: tuple[Flag, ...] = ("ok", "conflict")  # numbers with another flag are shown apart, with the reason
 MAX_CELL = 1000  # characters
@@ -69,7 +71,7 @@ class Number:
 
     @property
     def model_key(self) -> str:
-        """A text that is the same for all spellings of the model's name, see `model_key`."""
+        """A text that is the same for all spellings of the model's name, see the function `model_key`."""
         return model_key(self.hub_id or self.model)
 
     @property
@@ -203,6 +205,7 @@ def entries(title: str) -> list[Entry]:
     found: list[Entry] = []
     for group in groups.values():
         for of_owner in _split(group, lambda number: number.owner):
+            # Not of the Hub id, as in `model_key`: versions are printed, and no Hub id of the register has one.
             of_versions = _split(of_owner, lambda number: read_name(number.model).version)
             found += [_entry(of_model) for of_model in of_versions]
     return sorted(found, key=lambda entry: entry.model.casefold())
@@ -245,8 +248,8 @@ def numbers_of_model(model: str) -> list[Number]:
 def model_key(name: str) -> str:
     """Return a text that is the same for all spellings of a model's name.
 
-    It is the key of `read_name`, with the size in brackets. The size is left out if the register has the name without one too,
-    and with no other: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but "InternVL2.5 (8B)" ->
+    It is the key of `read_name` and the size that is printed in brackets. The size is left out if the register has the name
+    without one too, and with no other: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but "InternVL2.5 (8B)" ->
     "internvl2.58b", because there is "InternVL2.5 (4B)".
     """
     printed = read_name(name)

@@ -53,7 +53,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     card = benchmark.card
     filled = view.tables[name].filled_columns  # columns that are empty in all rows are not offered
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
-    sorted_by = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
+    sort_columns = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
     defaults = [column.key for column in choosable if column.default]
     # Whether each kind of chart can be drawn of the rows that match; the others are hidden.
     charts = {kind: kind in view.tables[name].charts and has_data(kind, found) for kind in charts_of(name)}
@@ -89,7 +89,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         choices=choosable,
         chosen=defaults if query.columns is None else query.columns,
         default_columns=defaults,
-        sortable=sorted_by,
+        sortable=sort_columns,
         charts=charts,
         axes=view.tables[name].axes,
         unreadable=len(view.unreadable),
@@ -121,7 +121,7 @@ def _kinds(rows: Sequence[RankedRow]) -> Counter[str]:
 
 
 def _cells(view: View, here: Location) -> TableCells:
-    """Return the cells of the table at a location, which all searches of the table share."""
+    """Return the cells of the table. They need no parameters and no origin, so all searches of the table share them."""
     return table_cells(view.version, replace(here, params=(), origin=""))
 
 

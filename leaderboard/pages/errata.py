@@ -12,7 +12,7 @@ MAX_MOVES = 50  # of each erratum; the file has all
 
 def errata(board: LiveBoard, here: Location, version: str) -> str:
     sets: dict[tuple[str, str], list[Erratum]] = {}  # by benchmark and split
-    for erratum in reversed(board.view().errata):  # newest first
+    for erratum in reversed(board.view().errata):  # sorted by benchmark, split and number: the newest of each set first
         sets.setdefault((erratum.benchmark, erratum.split), []).append(erratum)
     return render_page(
         board,

@@ -25,11 +25,11 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
     quarter = dict(here.params).get("set", "")
     opened = _opened(board, name, quarter)
     items = opened.items if opened else explored_items(board, name)
-    benchmark = BENCHMARKS[name].card.title
-    title = text("explore_title", here.language, benchmark=benchmark)
+    benchmark_title = BENCHMARKS[name].card.title
+    title = text("explore_title", here.language, benchmark=benchmark_title)
     description = text("explore_hint", here.language)
     if opened:
-        title = text("opened_title", here.language, quarter=f"{benchmark} {quarter}")
+        title = text("opened_title", here.language, quarter=f"{benchmark_title} {quarter}")
         description = text("opened_hint", here.language)
     return render_page(
         board,
@@ -49,7 +49,7 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
 
 
 def _opened(board: LiveBoard, name: str, quarter: str) -> OpenedQuarter | None:
-    """Return a revealed quarter of KO-FRESH, such as "2026Q4", or None for another benchmark or quarter."""
+    """Return a quarter of KO-FRESH, such as "2026Q4", or None if it is not revealed or the benchmark is another one."""
     folder = opened_quarters(board.opened_books).get(quarter) if name == KO_FRESH.name else None
     return opened_quarter(folder) if folder else None
 

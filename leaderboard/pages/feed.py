@@ -6,6 +6,7 @@ from itertools import chain
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.ranking import RankedRow
 from leaderboard.data.view import View
 from leaderboard.views.location import Location
 from leaderboard.views.render import render
@@ -22,6 +23,33 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
 
     The feeds of all results and of a benchmark also have errata.
     """
+    rows = _newest_results(view, benchmark, model, organisation)
+    errata = [] if model or organisation else _newest_errata(view, benchmark)
+    moments = {ranked.row.key: datetime.fromtimestamp(ranked.row.date or 0.0, UTC) for ranked in rows}
+    times = [*moments.values(), *(erratum.since for erratum in errata)]
+    newest = max(times, default=datetime.fromtimestamp(0, UTC))
+    benchmark_title = BENCHMARKS[benchmark].card.title if benchmark else ""
+    parts_of_title = [text("title", here.language), benchmark_title, model, organisation]
+    limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
+    return render(
+        "feed.xml",
+        here.language,
+        here=here,
+        title=" · ".join(filter(None, parts_of_title)),
+        address=here.public_file("feed.xml", lang=here.language, **limits),
+        rows=rows,
+        updated=newest.isoformat(),
+        moments={key: moment.isoformat() for key, moment in moments.items()},
+        ids={key: UUID(hex=key).urn for key in moments},
+        errata=[(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata],
+    ).encode()
+
+
+def _newest_results(view: View, benchmark: str, model: str, organisation: str) -> list[RankedRow]:
+    """Return the newest results with a score, newest first. An empty benchmark, model or organisation does not limit them.
+
+    `organisation` is the owner of a model's repository or the name of its maker.
+    """
     boards = [rows for name, rows in view.boards.items() if benchmark in ("", name)]
     matching = (
         ranked
@@ -31,30 +59,13 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         and model in ("", ranked.row.model)
         and organisation in ("", ranked.row.model.partition("/")[0], ranked.row.organisation)
     )
-    rows = heapq.nsmallest(MAX_ROWS, matching, key=lambda ranked: (-(ranked.row.date or 0.0), ranked.row.key))
-    errata: list[Erratum] = []
-    if not model and not organisation:
-        of_benchmark = [erratum for erratum in view.errata if benchmark in ("", erratum.benchmark)]
-        errata = sorted(of_benchmark, key=lambda erratum: erratum.since)[-MAX_ERRATA:]
-    limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
-    names = [BENCHMARKS[benchmark].card.title if benchmark else "", model, organisation]
-    moments = {ranked.row.key: datetime.fromtimestamp(ranked.row.date or 0.0, UTC) for ranked in rows}
-    times = [*moments.values(), *(erratum.since for erratum in errata)]
-    newest = max(times, default=datetime.fromtimestamp(0, UTC))
-    ids = {ranked.row.key: UUID(hex=ranked.row.key).urn for ranked in rows}
-    errata_with_ids = [(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata]
-    return render(
-        "feed.xml",
-        here.language,
-        here=here,
-        title=" · ".join(filter(None, [text("title", here.language), *names])),
-        address=here.public_file("feed.xml", lang=here.language, **limits),
-        rows=rows,
-        updated=newest.isoformat(),
-        moments={key: moment.isoformat() for key, moment in moments.items()},
-        ids=ids,
-        errata=errata_with_ids,
-    ).encode()
+    return heapq.nsmallest(MAX_ROWS, matching, key=lambda ranked: (-(ranked.row.date or 0.0), ranked.row.key))
+
+
+def _newest_errata(view: View, benchmark: str) -> list[Erratum]:
+    """Return the newest errata of a benchmark, or of all if it is empty, oldest first."""
+    matching = [erratum for erratum in view.errata if benchmark in ("", erratum.benchmark)]
+    return sorted(matching, key=lambda erratum: erratum.since)[-MAX_ERRATA:]
 
 
 def feed_of_request(row: QueueRow, here: Location) -> bytes:

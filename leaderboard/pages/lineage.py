@@ -26,12 +26,13 @@ def lineage(board: LiveBoard, here: Location, version: str) -> str:
 
 
 def correction_address(board: LiveBoard, model: str) -> str | None:
-    """Return the address of a form to correct what is known about a model."""
+    """Return the address of a form to correct what is known about a model, or about any if `model` is ""."""
     body = (
         f"Model: {model}\nFile: assets/{LINEAGE.name}\nLanguage model it was initialised from: \nVision encoder: \n"
         "Source (address, required): \n"
     )
-    return report_form(board, f"Lineage of {model}".removesuffix(" of "), body)
+    title = f"Lineage of {model}" if model else "Lineage"
+    return report_form(board, title, body)
 
 
 def _order(entry: Lineage) -> tuple[bool, str, str]:

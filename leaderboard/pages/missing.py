@@ -13,12 +13,16 @@ MAX_SUGGESTIONS = 12  # models with a similar name
 
 
 def missing(board: LiveBoard, here: Location) -> str:
-    """Write the page. For an unknown model, it suggests those whose name has the same first word: "Qwen3" of Qwen3-VL-8B."""
+    """Write the page. For an unknown model, it suggests those that a search for the first word of its name finds.
+
+    For org/Qwen3-VL-8B that is "Qwen3", which also finds x/MyQwen3.
+    """
     hint = text("page_missing_hint", here.language)
     similar = []
     if here.path.startswith(queue.FOLDER):
         hint = text("request_unknown", here.language)
     elif here.path.startswith(model.FOLDER):
+        # Starlette's `request.url.path` escapes "?", "#" and "\" again: models/a%3Fb.
         name = unquote(here.path.removeprefix(model.FOLDER))[: model.MAX_NAME_LENGTH]
         hint = text("model_unknown", here.language, name=name)
         similar = find(board.view().models, name.rpartition("/")[2].partition("-")[0])

@@ -20,13 +20,15 @@ def model(board: LiveBoard, here: Location, version: str) -> str | None:
     page = model_page(board, name)
     if page is None:
         return None
+    # Counts change with every result, and the static edition would have to write the pages of all models again.
+    with_counts = not here.is_static
     return render_page(
         board,
         here,
         version,
         "model.html",
         title=name,
-        description=verdict(page.profile, here.language, with_counts=not here.is_static),
+        description=verdict(page.profile, here.language, with_counts=with_counts),
         page=page,
         benchmarks={benchmark: BENCHMARKS[benchmark] for benchmark in page.profile.model.cells},
         correction=correction_address(board, name),
@@ -55,5 +57,5 @@ def models(board: LiveBoard, here: Location, version: str) -> str:
     )
 
 
-MODEL = Page(model, live="queue")
+MODEL = Page(model, live="queue")  # the page lists the model's requests without a result
 MODELS = Page(models, ("q", "n"))

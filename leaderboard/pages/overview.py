@@ -32,9 +32,11 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
     shown = page_size(params.get("n"), FIRST_ROWS)
     models = find_models(view, finder)
     axis = next((one for one in AXES if one == params.get("by")), AXES[0])
-    charts_with_data = {name: table.charts for name, table in view.tables.items()}  # by benchmark
+    # By benchmark, the charts that have data if all rows are shown.
+    charts_with_data = {name: table.charts for name, table in view.tables.items()}
     possible_charts = set(chain.from_iterable(charts_with_data.values()))
-    plotted = {}  # whether the benchmark's chart has data of the models that match
+    offered_axes = [one for one in AXES if one == axis or one in possible_charts]
+    plotted = {}  # whether each benchmark's chart against the chosen axis has data of the models that match
     for name, charts in charts_with_data.items():
         cells = (model.cells[name] for model in models if name in model.cells)
         plotted[name] = axis in charts and has_data(axis, cells)
@@ -46,7 +48,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         title=text("overview_title", here.language),
         description=text("tagline", here.language, **view.counts),
         skills=known_skills(view.models, view.tables),
-        axes=[one for one in AXES if one == axis or one in possible_charts],
+        axes=offered_axes,
         axis=axis,
         plotted=plotted,
         presets=PRESETS,
@@ -67,9 +69,10 @@ def overview_rows(board: LiveBoard, here: Location) -> str:
 
 
 def _changed_averages(board: LiveBoard, view: View) -> list[tuple[str, str, str]]:
-    """Return the groups whose overall score of measured models is averaged over other benchmarks than a week ago.
+    """Return the groups, "image" or "page", whose overall score is averaged over other benchmarks than a week ago.
 
-    Each has the titles of the old and of the new ones: `[("image", "KO-VQA, InfoChartQA", "KO-VQA, InfoChartQA, KO-VDC")]`
+    Only the score from measurements counts. Each group comes with the titles of its benchmarks then and now:
+    `[("image", "KO-VQA, InfoChartQA", "KO-VQA, InfoChartQA, KO-VDC")]`
     """
     found: list[tuple[str, str, str]] = []
     for group, names in view.shared_benchmarks["verified"].items():

@@ -33,7 +33,8 @@ class Page:
 def versions(board: LiveBoard) -> dict[Live, str]:
     """Return the versions of what the pages show: {"board": "3f1c…", "queue": "5d20…"}.
 
-    A page contains its version, and its script loads it again when `/version` has another one.
+    A page contains its version, and its script loads it again when `/version` has another one. `stale_since` is part of it,
+    because every page shows since when the store cannot be reached.
     """
     stale = board.stale_since
     return {

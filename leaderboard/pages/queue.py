@@ -31,7 +31,7 @@ def queue(board: LiveBoard, here: Location, version: str) -> str:
         description=text("queue_description", here.language),
         rows=view.queue[:MAX_ROWS],
         by_status={status.value: counts[status] for status in Status if counts[status]},
-        **_progress(board, view),
+        **_request_state(board, view),
     )
 
 
@@ -52,12 +52,12 @@ def request(board: LiveBoard, here: Location, version: str) -> str | None:
         title=f"{row.model_id} · {BENCHMARKS[row.benchmark].card.title}",
         description=text(row.status, here.language),
         row=row,
-        **_progress(board, view),
+        **_request_state(board, view),
     )
 
 
-def _progress(board: LiveBoard, view: View) -> dict[str, Any]:
-    """Return what the templates need to describe the state of a request."""
+def _request_state(board: LiveBoard, view: View) -> dict[str, Any]:
+    """Return what `request_state.html` needs to describe the states of requests."""
     progress = {key: lease.progress for key, lease in board.workers.leases.items() if lease.progress}
     is_running = any(row.status == Status.RUNNING for row in view.queue)
     pauses = [] if is_running else board.workers.pauses  # if one worker goes on, evaluation is not paused

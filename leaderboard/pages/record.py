@@ -10,7 +10,7 @@ from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
-MAX_ROWS = 100  # of each table
+MAX_ROWS = 100  # of the tables of reproductions and of attempts; record.json has all
 
 
 def record(board: LiveBoard, here: Location, version: str) -> str:

@@ -45,8 +45,9 @@ def set_page(board: LiveBoard, here: Location, version: str) -> str:
     reporters = {number.reporter for entry in models for number in entry.numbers}
     note_of = {number.identity: _note(entry, number) for entry in models for number in entry.numbers}
     notes = list(dict.fromkeys(note_of.values()))
+    # The entries have the numbers of the whole set that may be compared. All others are in two lists below the table.
     parts = [number for number in all_numbers if number.is_compared and not number.is_whole]
-    apart = [number for number in all_numbers if not number.is_compared]
+    apart = [number for number in all_numbers if not number.is_compared]  # doubtful or not comparable
     return render_page(
         board,
         here,
@@ -85,7 +86,8 @@ def _report(board: LiveBoard, title: str) -> str | None:
         f"Set: {title}\nModel (Hub id): \nValue: \nReporter: \nPart of the set and metric: \nConditions: \n"
         "Source (address, required): \nDate of the source: \n"
     )
-    return report_form(board, f"Published number missing or wrong: {title}".rstrip(": "), body)
+    subject = "Published number missing or wrong"
+    return report_form(board, f"{subject}: {title}" if title else subject, body)
 
 
 def slug_pages() -> dict[str, PublishedSet]:

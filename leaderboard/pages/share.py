@@ -1,7 +1,7 @@
 """What other sites show of the board: preview pictures and badges.
 
-The pictures stand alone, so a score that was reported by others says so. Without a Korean font on the host they are in
-English.
+They are seen without the page, so a score that others reported is marked as "reported". Pictures are in English if the host
+has no Korean font.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ TABLE_ROWS = 10  # of the table (Markdown, LaTeX) that a benchmark's page offers
 
 
 def model_card(view: View, name: str, language: Language = "ko") -> bytes | None:
-    """Return the preview picture of a model, or None if there is no such model. It has what the page first shows of it."""
+    """Return the picture of a model: the first lines of its page and a bar for each benchmark, or None if it is unknown."""
     language = drawable(language)
     profile = view.profile(name)
     if profile is None:
@@ -66,9 +66,10 @@ def overview_card(view: View, language: Language = "ko") -> bytes:
 
 
 def comparison_card(view: View, listed: str | None, language: Language = "ko") -> bytes:
-    """Return the preview picture of a comparison: the models on the first benchmark that most of them have a rank on.
+    """Return the preview picture of a comparison: the scores of the models on one benchmark.
 
-    `listed` are names separated by commas. Without a known model, it is the picture of the overview.
+    It is the benchmark on which the largest number of them has a rank, or the first of several. `listed` are names separated
+    by commas. Without a known model, it is the picture of the overview.
     """
     language = drawable(language)
     models = [view.models_by_name[name] for name in model_names(listed) if name in view.models_by_name][:MAX_BARS]

@@ -99,7 +99,7 @@ def outcome_lines(outcomes: Sequence[Outcome], here: Location) -> list[Line]:
 
 
 def report_line(report: Report, here: Location) -> Line:
-    """Return the message about a check that queued nothing."""
+    """Return the message about a check without submission, the button that queues nothing even if the model passes."""
     is_accepted = can_be_submitted(report)
     has_refusal = any(check.refusal for check in report.checks)
     if is_accepted:

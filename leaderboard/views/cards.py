@@ -37,7 +37,7 @@ class Bar:
 
 
 def drawable(language: Language) -> Language:
-    """Return the language that cards can be drawn in: English if the host has no Korean font."""
+    """Return the language to draw a card in: the given one, or English if the host has no Korean font."""
     return language if _font_name() else "en"
 
 

@@ -82,7 +82,7 @@ def figure(kind: Kind, data: Data, benchmark: Benchmark | None, language: Langua
 
 
 def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
-    """Return a function that draws scores against a cost, with the Pareto front: the models that no cheaper one surpasses.
+    """Return a function that draws scores against a cost, with the Pareto front: the models better than all cheaper ones.
 
     `cost` is the field on the x axis: "params", "latency_ms" or "usd_per_1000".
     """
@@ -140,14 +140,14 @@ def _labelled_points(front: Data, cost: str) -> Data:
     return labelled
 
 
-def _heatmap(fig: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
+def _parts(fig: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     """Draw the score of each result on each part of the benchmark, such as a category of questions."""
     labels = _labels(data, language)
-    buckets = list(dict.fromkeys((row["axis"], row["bucket"]) for row in data))
+    parts = list(dict.fromkeys((row["axis"], row["bucket"]) for row in data))
     score_of = {(row["key"], row["axis"], row["bucket"]): row["score"] for row in data}
-    scores = [[score_of.get((key, *bucket)) for bucket in buckets] for key in labels]
-    titles = [_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets]
-    style = SCORES if len(buckets) <= MAX_PRINTED_PARTS else SCORES | {"texttemplate": ""}
+    scores = [[score_of.get((key, axis, bucket)) for axis, bucket in parts] for key in labels]
+    titles = [_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in parts]
+    style = SCORES if len(parts) <= MAX_PRINTED_PARTS else SCORES | {"texttemplate": ""}
     fig.add_heatmap(z=scores, x=titles, y=list(labels.values()), **style)
     _use_names_as_axes(fig, len(labels))
 
@@ -333,7 +333,7 @@ def _escape(name: str) -> str:
 _FIGURES: dict[Kind, Callable[[Any, Data, Benchmark, Language], None]] = {
     **{kind: _scatter(field) for kind, field in AGAINST.items()},
     "wins": _wins,
-    "parts": _heatmap,
+    "parts": _parts,
     "time": _timeline,
     "letters": _histogram,
     "ladder": _ladder,

@@ -176,6 +176,10 @@ MODEL_TEXTS: dict[str, Text] = {
         "{a} · {b}: 차이는 {d}점입니다. 신뢰구간이 없는 점수가 있어 통계적으로 유의한지 판단할 수 없습니다.",
         "{a} and {b} differ by {d} points. A confidence interval is missing, so significance cannot be tested.",
     ),
+    "verdict_other_rule": Text(
+        "{a} · {b}: 하나는 직접 평가한 점수({measured}), 하나는 외부에서 발표한 점수({reported})이므로 비교할 수 없습니다.",
+        "{a} and {b} cannot be compared: one score is measured ({measured}), the other reported ({reported}).",
+    ),
     "ahead_on": Text("{model}의 점수가 더 높은 영역: {parts}.", "{model} is ahead on {parts}."),
     "not_measured": Text("같은 조건의 결과 없음: {models}", "No result under the same conditions: {models}"),
     "overall": Text("전체", "Overall"),
@@ -188,9 +192,5 @@ MODEL_TEXTS: dict[str, Text] = {
     "compare_note": Text(
         "대응 표본 검정은 평가 서버가 비공개 문항별 점수로 계산하고, 반올림한 구간과 p값만 공개합니다(McNemar 검정, 문서나 이미지를 함께 쓰는 문항에는 Yang·Sun·Hardin과 비슷한 검정). 그 밖의 신뢰구간은 두 점수의 신뢰구간으로 계산합니다(Newcombe 1998). 모두 다중 비교를 보정한 값입니다(Bonferroni). 순위표는 모든 결과를 한꺼번에 비교하므로 더 엄격합니다. 거기서 공동 순위인 두 모델도 여기서는 차이가 유의할 수 있습니다.",
         "Paired tests (McNemar, or one close to Yang, Sun & Hardin if items share a document or image) are computed on the evaluation server from private per-item scores; only rounded intervals and p-values are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni). The tables compare all results at once and are stricter: two models that are tied there may differ significantly here.",
-    ),
-    "verdict_other_rule": Text(
-        "{a} · {b}: 하나는 직접 평가한 점수({measured}), 하나는 외부에서 발표한 점수({reported})이므로 비교할 수 없습니다.",
-        "{a} and {b} cannot be compared: one score is measured ({measured}), the other reported ({reported}).",
     ),
 }
