@@ -22,17 +22,16 @@ def families(boards: Boards) -> dict[str, str]:
     """Return the family of each model that has a base model, which is the name of its oldest known ancestor.
 
     Models that are not in the result are a family of their own. If c was made from b, and b from a, the result is
-    {"b": "a", "c": "a"}.
+    {"b": "a", "c": "a"}. Cards may name each other as base models: the family is then the first of their names.
     """
     bases = base_models(boards)
     family_of: dict[str, str] = {}
     for model in bases:
-        ancestor = model
-        seen = {model}
-        while (base := bases.get(ancestor)) and base not in seen:  # cards may name each other as base models
-            ancestor = base
-            seen.add(ancestor)
-        family_of[model] = ancestor
+        ancestors = [model]
+        while (base := bases.get(ancestors[-1])) and base not in ancestors:
+            ancestors.append(base)
+        circle = ancestors[ancestors.index(base) :] if base else []
+        family_of[model] = min(circle, default=ancestors[-1])
     return family_of
 
 

@@ -236,7 +236,7 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
     """
     card = BENCHMARKS[benchmark].card
     best: dict[ReferenceKind, Reference] = {}
-    for row in (ranked.row for ranked in rows):
+    for row in (ranked.row for ranked in rows if not ranked.row.retired):
         score = row.score
         kind: ReferenceKind | None = None
         if row.split == f"{card.split}/blind":

@@ -36,15 +36,14 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
         old = [r for r in ranked if _is_older(r, since)]
         if len(old) == len(ranked):
             continue
-        shown_now = without_superseded_claims(ranked)
-        shown_before = without_superseded_claims(old)
-        for kind in {r.row.kind for r in shown_now}:  # measured and reported results are ranked separately
-            before = _best_ranks([r for r in shown_before if r.row.kind == kind])
-            after = _best_ranks([r for r in shown_now if r.row.kind == kind])
+        shown = {(r.row.kind, r.row.model) for r in without_superseded_claims(ranked)}
+        for kind in {kind for kind, _ in shown}:  # measured and reported results are ranked separately
+            before = _best_ranks([r for r in old if r.row.kind == kind])
+            after = _best_ranks([r for r in ranked if r.row.kind == kind])
             changes += (
                 RankChange(benchmark, kind, model, before.get(model), rank)
                 for model, rank in after.items()
-                if rank != before.get(model)
+                if rank != before.get(model) and (kind, model) in shown
             )
     return sorted(changes, key=_sort_key)
 
@@ -83,8 +82,8 @@ def _sort_key(change: RankChange) -> tuple[int, int, str]:
 def _best_ranks(rows: Sequence[RankedRow]) -> dict[str, int]:
     """Return each model's best rank among these rows, which are a part of a board, sorted best first.
 
-    The rows are numbered again from 1, because rows of the board are left out: newer results, and reported ones of models
-    that were measured. Rows with equal ranks on the board stay tied: ranks 2, 2, 7 become 1, 1, 3.
+    The rows are numbered again from 1, because newer results may be left out. Rows with equal ranks on the board stay tied:
+    ranks 2, 2, 7 become 1, 1, 3.
     """
     ranks: dict[str, int] = {}
     rank = 0

@@ -11,8 +11,9 @@ MAX_MOVES = 50  # of each erratum; the file has all
 
 
 def errata(board: LiveBoard, here: Location, version: str) -> str:
-    sets: dict[tuple[str, str], list[Erratum]] = {}  # by benchmark and split
-    for erratum in reversed(board.view().errata):  # sorted by benchmark, split and number: the newest of each set first
+    newest_first = sorted(board.view().errata, key=lambda erratum: erratum.since, reverse=True)
+    sets: dict[tuple[str, str], list[Erratum]] = {}  # by benchmark and split, that with the newest erratum first
+    for erratum in newest_first:
         sets.setdefault((erratum.benchmark, erratum.split), []).append(erratum)
     return render_page(
         board,

@@ -1,7 +1,5 @@
 """The page that is shown if there is nothing at an address."""
 
-from urllib.parse import unquote
-
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import find
 from leaderboard.pages import model, queue
@@ -22,8 +20,7 @@ def missing(board: LiveBoard, here: Location) -> str:
     if here.path.startswith(queue.FOLDER):
         hint = text("request_unknown", here.language)
     elif here.path.startswith(model.FOLDER):
-        # Starlette's `request.url.path` escapes "?", "#" and "\" again: models/a%3Fb.
-        name = unquote(here.path.removeprefix(model.FOLDER))[: model.MAX_NAME_LENGTH]
+        name = here.path.removeprefix(model.FOLDER)[: model.MAX_NAME_LENGTH]
         hint = text("model_unknown", here.language, name=name)
         similar = find(board.view().models, name.rpartition("/")[2].partition("-")[0])
     return render_page(

@@ -133,8 +133,9 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
     # The form is not among `pages`: it has routes of its own (`submit_routes.py`).
     if path != lower_path and (lower_path == "/en" or lower_page in (*pages(), "submit")):
         return RedirectResponse(_with_query(lower_path, request), 308)
-    language = language_of(path)
-    page = path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
+    unescaped_path = str(request.scope["path"])  # `request.url.path` escapes "?" and "#"
+    language = language_of(unescaped_path)
+    page = unescaped_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
     html = missing(board, location_of(request, language, page))
     return Response(html, 404, media_type=HTML)
 
