@@ -35,7 +35,7 @@ RECORD_TEXTS: dict[str, Text] = {
     "measured": Text("직접 평가", "Verified"),
     "measured_with": Text("평가 조건", "Conditions"),
     "verdict": Text("판정", "Verdict"),
-    # Of a reproduction; `verdict_` of models and of comparisons is in `model_texts.py`.
+    # The verdicts on a reproduction. Keys with `verdict_` in `model_texts.py` are about models and comparisons.
     "verdict_reproduced": Text("재현됨", "reproduced"),
     "verdict_higher": Text("직접 평가가 더 높음", "verified score higher"),
     "verdict_lower": Text("직접 평가가 더 낮음", "verified score lower"),
@@ -55,7 +55,8 @@ RECORD_TEXTS: dict[str, Text] = {
         "이 모델을 이 테스트 세트로 평가한 결과 {of}개 중 {number}번째입니다.",
         "Attempt {number} of {of} for this model on this test set.",
     ),
-    # The same number in the label beside a model's name (`row_marks.py`), with what it is called in the list of terms.
+    # The same number as a label beside a model's name (`row_marks.py`). The label speaks of settings, because a request with
+    # the same settings is evaluated only once. The other two texts explain it in the list of terms.
     "nth_of": Text("설정 {of}가지 중 {number}번째", "setting {number} of {of}"),
     "attempts_term": Text("여러 설정", "Several settings"),
     "attempts_hint": Text(

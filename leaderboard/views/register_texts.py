@@ -1,4 +1,7 @@
-"""Texts of the register of published numbers, of the lineage of models, and of ranks on unseen questions."""
+"""Texts of the register of published numbers, of the lineage of models, and of ranks on unseen questions.
+
+The filters by lineage and by GPU memory, and what other pages show of these three, have their texts here too.
+"""
 
 from submissions.texts.text import Text
 
@@ -29,7 +32,8 @@ REGISTER_TEXTS: dict[str, Text] = {
     "register_difference": Text("차이", "Difference"),
     "register_no_numbers": Text("아직 찾은 점수가 없습니다.", "No published score has been found yet."),
     "register_contradicted": Text("{d}점 다름", "{d} points apart"),
-    # Instead of the difference, if there is none: only the note of a number tells of a contradiction (its flag "conflict").
+    # Shown in place of the difference if no two reporters can be compared, but a number has the flag "conflict". Its note
+    # says what contradicts it.
     "register_conflict": Text("모순 있음 (번호 설명 참고)", "contradiction (see its note)"),
     "register_conflicts_of_parts": Text("부분 점수의 모순", "Contradictions about parts of a set"),
     "register_agree": Text("일치({d}점 차이)", "agree ({d} points apart)"),

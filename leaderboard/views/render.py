@@ -77,18 +77,18 @@ def _day(timestamp: float | None) -> str:
 
 
 def _moment(value: datetime | None) -> str:
-    """Format a time in Korean time, without the year: "11-28 09:30:00"."""
+    """Format a time in Korean time, with seconds and without the year: "11-28 09:30:00"."""
     return "–" if value is None else value.astimezone(KST).strftime("%m-%d %H:%M:%S")
+
+
+def _full_moment(value: datetime) -> str:
+    """Format a time in Korean time, with the year and without seconds: "2026-11-28 09:30"."""
+    return value.astimezone(KST).strftime("%Y-%m-%d %H:%M")
 
 
 def _latex(value: str) -> str:
     r"""Escape a text for LaTeX: "KO_VQA 100%" -> r"KO\_VQA 100\%"."""
     return "".join(_LATEX_ESCAPES.get(character, character) for character in value)
-
-
-def _full_moment(value: datetime) -> str:
-    """Format a time in Korean time, with the year: "2026-11-28 09:30"."""
-    return value.astimezone(KST).strftime("%Y-%m-%d %H:%M")
 
 
 def minutes(value: timedelta) -> str:
@@ -141,10 +141,14 @@ def _environment(language: Language) -> Environment:
         return row.split == BENCHMARKS[row.benchmark].card.split
 
     def headline_titles(row: BoardRow) -> tuple[str, str]:
-        """Return the titles of the two metrics that measured and reported rows of a row's benchmark are ranked by."""
+        """Return the titles of the metrics that measured and reported rows of a row's benchmark are ranked by.
+
+        They are the same for most benchmarks. `headline_title` has both in one text.
+        """
         benchmark = BENCHMARKS[row.benchmark]
-        reported = benchmark.card.reported_headline or benchmark.card.headline
-        measured_title = translate(benchmark.metric(benchmark.card.headline).title, language)
+        measured = benchmark.card.headline
+        reported = benchmark.card.reported_headline or measured
+        measured_title = translate(benchmark.metric(measured).title, language)
         reported_title = translate(benchmark.metric(reported).title, language)
         return measured_title, reported_title
 
@@ -194,7 +198,7 @@ def _environment(language: Language) -> Environment:
         prices=prices,
         signed=signed,
         rank_text=rank_text,
-        standing=partial(verdict, language=language),
+        standing=partial(verdict, language=language),  # `verdict` is the name of a macro in marks.html and compare.html
         origin_of=origin_of,
         encoder_of=encoder_of,
         commercial_choices=titles(get_args(Commercial), "commercial"),

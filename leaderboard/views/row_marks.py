@@ -23,7 +23,7 @@ MAX_REVISION = 20  # characters of a revision's name that are shown
 class Mark:
     """A kind of label, with its explanation in the list of terms."""
 
-    title: str  # key of the text that names the kind of label there
+    title: str  # key of the text that names this kind of label in the list of terms
     hint: str  # key of the text that explains it
     label: Callable[[BoardRow, Translate], str | None]  # returns a row's label, or None if the row has none
 
@@ -82,7 +82,8 @@ def _out_of_memory(row: BoardRow, t: Translate) -> str | None:
 
 
 def _commercial(row: BoardRow, t: Translate) -> str | None:
-    return row.license if commercial_use(row.license) else None
+    is_use_known = commercial_use(row.license) is not None  # "no" is an answer too
+    return row.license if is_use_known else None
 
 
 def _label_of_decoding(decoding: str) -> Callable[[BoardRow, Translate], str | None]:
@@ -105,8 +106,8 @@ MARKS = (
     Mark("decoding_repository", "decoding_repository_hint", _label_of_decoding("repository")),
     Mark("decoding_provider", "decoding_provider_hint", _label_of_decoding("provider")),
 )
-# Labels that tables show in other cells than that of the name. They are explained in the same list, if a row has them; their
-# own texts are not used.
+# Labels that tables show in other cells, not beside the name. They are explained in the same list if a row has them. That is
+# all that their functions are used for: `cells.html` has the text of these labels.
 PLACED_ELSEWHERE = (
     Mark("sample_run", "sample_hint", _sample),
     Mark("out_of_memory", "out_of_memory_hint", _out_of_memory),

@@ -1,7 +1,7 @@
-"""Write the standing of a model in a sentence or two, what is known of it in a line, and differences of ranks in words.
+"""Write the standing of a model in one to three sentences, what is known of it in a line, and differences of ranks in words.
 
-The page of a model and its preview picture show these: "Ranks 3 of 41 models overall on 5 image benchmarks (1 to 6). First
-or tied for first on KO-VQA."
+The page of a model and its preview picture show the standing: "Ranks 3 of 41 models overall on 5 image benchmarks (1 to 6).
+First or tied for first on KO-VQA. It falls by 2 to 5 places on unseen questions (KO-FRESH − KO-VQA)."
 """
 
 from evaluator.benchmarks import BENCHMARKS
@@ -35,7 +35,8 @@ def signed(places: int) -> str:
 def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -> str:
     """Return the standing of a model: overall, where it leads, and how it does on unseen questions.
 
-    `with_counts` is whether it says among how many models, which changes with every result.
+    `with_counts` is whether it says among how many models. Pages that are files leave that out, because it changes with every
+    result, and so all of them would have to be written again.
     """
     if profile.overall:
         sentences = [_overall_sentence(profile.overall, language, with_counts)]
@@ -46,7 +47,7 @@ def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -
         key = "verdict_leads_more" if len(leads) > MAX_NAMED else "verdict_leads"
         sentences.append(text(key, language, titles=titles, n=len(leads) - MAX_NAMED))
     if surprises := profile.surprises:
-        change = surprises[0]  # the largest certain fall, if there is one (`unseen_changes` has it first)
+        change = surprises[0]  # by the order of `unseen_changes`: the largest certain fall, or else the smallest rise
         words = change_in_words(change, language)
         titles = f"{BENCHMARKS[change.unseen].card.title} − {BENCHMARKS[change.public].card.title}"
         sentences.append(text("verdict_unseen", language, words=words, titles=titles))
@@ -61,7 +62,10 @@ def amount(params: float | None) -> str:
 
 
 def in_brief(profile: Profile, language: Language) -> str:
-    """Return size, licence, lineage, memory and cost of a model in a line, as far as they are known."""
+    """Return size, licence, lineage, memory and cost of a model in a line.
+
+    What is not known is left out, except the lineage: "7.6B · Language model: not known · Vision encoder: not known".
+    """
     model = profile.model
     parts: list[str] = []
     if model.params:
@@ -85,12 +89,14 @@ def prices(low: float, high: float) -> str:
 
 
 def _overall_sentence(place: OverallPlace, language: Language, with_counts: bool) -> str:
+    """Join the sentence on the overall rank: "Ranks 3 of 41 models overall on 5 image benchmarks (1 to 6)."."""
     group = text(f"verdict_{place.inputs}", language, n=place.benchmarks)
     key = "verdict_overall" if with_counts else "verdict_overall_alone"
     sentence = text(key, language, rank=place.rank, of=place.of, group=group)
     if place.best != place.worst:
         sentence += text("verdict_range", language, best=place.best, worst=place.worst)
-    return sentence + text("verdict_reported" if place.kind == "reported" else "verdict_end", language)
+    end = "verdict_reported" if place.kind == "reported" else "verdict_end"
+    return sentence + text(end, language)
 
 
 def _sentence_without_overall(profile: Profile, language: Language) -> str:

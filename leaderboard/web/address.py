@@ -48,11 +48,14 @@ def origin_of(request: Request) -> str:
 def is_same_site(headers: Headers, public: str | None) -> bool:
     """Return whether the Origin header of a request is the board. Without the header, a program sent the request.
 
-    The board may have several names: those that proxies forward, that in the Host header, and `public`, its public address.
-    Behind a proxy the port of the board may differ from the one that visitors use, and the board may not know its own scheme:
-    schemes are not compared, and a host without a port has the default one of the sender's scheme. If the browser itself
-    states that the request is of the same origin (Sec-Fetch-Site), only host names are compared. X-Forwarded-Host is believed
-    from anybody, because a page of another site cannot make a browser send it without asking the board first (CORS).
+    The board may have several hosts: those that proxies forward, that in the Host header, and that of `public`, its public
+    address. Name and port of the sender must be those of one of them. Schemes are not compared, because the board may not
+    know its own behind a proxy. A host without a port has the default port of the sender's scheme: `https://board.org` is the
+    board if its host is `board.org` or `board.org:443`.
+
+    A proxy may also change the port, so only names are compared if the browser itself states that the request is of the same
+    origin (Sec-Fetch-Site). X-Forwarded-Host is believed from anybody, because a page of another site cannot make a browser
+    send it without asking the board first (CORS).
     """
     origin = headers.get("origin")
     if origin is None:
@@ -68,7 +71,8 @@ def is_same_site(headers: Headers, public: str | None) -> bool:
     same_hosts = [host for host in own_hosts if _bare_name(host["name"]) == sender.hostname]
     if headers.get("sec-fetch-site") == "same-origin":
         return bool(same_hosts)
-    return any(int(host["port"] or DEFAULT_PORTS.get(sender.scheme, 0)) == sender_port for host in same_hosts)
+    default_port = DEFAULT_PORTS.get(sender.scheme, 0)  # 0 is no sender's port: with other schemes, both need a port
+    return any(int(host["port"] or default_port) == sender_port for host in same_hosts)
 
 
 def _bare_name(name: str) -> str:

@@ -40,7 +40,8 @@ from submissions.store.open import check_lasts, open_store
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
 SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
-_BUILDING_GRADIO = Lock()  # Gradio keeps the blocks that are being built in a global of the process
+# Gradio keeps the blocks that are being built in a global, so applications of one process, as in tests, are built in turn.
+_BUILDING_GRADIO = Lock()
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -93,9 +94,9 @@ def build_app(settings: Settings) -> FastAPI:
 def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
     """Import Gradio, which takes seconds, and return the application with its API.
 
-    Garbage collection is paused meanwhile. Gradio parses its own source code when it is imported. In Python 3.11,
-    `ast.parse` fails if a finalizer lets another thread parse in between, for example to log a traceback, and a Gradio that
-    is half imported cannot be imported again.
+    Garbage collection is paused meanwhile, as `app.py` does for all of `build_app`. Gradio parses its own source code when it
+    is imported. In Python 3.11, `ast.parse` fails if a finalizer lets another thread parse in between, for example to log a
+    traceback, and a Gradio that is half imported cannot be imported again.
     """
     with _BUILDING_GRADIO:
         with no_garbage_collection():

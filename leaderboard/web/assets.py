@@ -19,7 +19,7 @@ KEPT_A_DAY = "public, max-age=86400"
 
 
 def asset_routes() -> APIRouter:
-    """Return the routes of MEDIA_TYPES, the icon and robots.txt."""
+    """Return the routes of the files in MEDIA_TYPES, of /favicon.ico and of /robots.txt."""
     router = APIRouter()
 
     @router.get("/assets/{name}")
@@ -48,5 +48,5 @@ def asset_routes() -> APIRouter:
 
 @cache
 def _gzipped(name: str) -> bytes:
-    """Return a file compressed, which is done once: plotly.js has almost 5 MB."""
+    """Return a compressed file. `GZipMiddleware` would compress it again for each request, and plotly.js has almost 5 MB."""
     return gzip.compress(asset_path(name).read_bytes(), mtime=0)

@@ -16,7 +16,7 @@ class ContentCache:
         self._kept: dict[str, _Kept] = {}  # by name
 
     def cached(self, name: str, version: str, write: Callable[[], bytes]) -> Callable[[], bytes]:
-        """Return a function like `write`, which is called only once for each version of the board."""
+        """Return a function that calls `write` only if no content is kept under this name for this version of the board."""
 
         def content() -> bytes:
             kept = self._kept.get(name)

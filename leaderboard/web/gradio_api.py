@@ -33,7 +33,7 @@ from submissions.records.options import PRECISIONS, THINKING
 from submissions.texts.refusals import REFUSALS, RefusalCode
 
 MAX_WAITING = 200  # events in Gradio's queue
-CONCURRENT = 8  # events of one kind that run at a time
+CONCURRENT = 8  # events of one endpoint that run at a time, except `submit` (CHECKS_AT_ONCE)
 # What MCP clients may request. Gradio also answers requests for prompts and resources, of which there are none here: to look
 # for one it connects to the host that the request names, which may be any.
 MCP_REQUESTS = (mcp_types.PingRequest, mcp_types.ListToolsRequest, mcp_types.CallToolRequest)
@@ -48,7 +48,7 @@ def gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     with _Blocks(title="Hannun", analytics_enabled=False) as blocks:
         _add_endpoints(board, service, visitors)
-    # The queue is short, so that every waiting event is answered soon. `api_open=False`: no call bypasses the queue.
+    # The queue is short, so that every waiting event is answered soon. `api_open=False`: `submit` cannot be called past it.
     blocks.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
     gr.mount_gradio_app(
         app,
@@ -211,7 +211,8 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
         "queue": queue_,
     }
     for name, function in readers.items():
-        # Not through the queue: for a queued MCP tool, Gradio calls itself at the host that its first caller named.
+        # `queue=False` is for MCP: to run a queued tool, Gradio calls itself at the host that its first caller named. Calls of
+        # gradio_client and over HTTP wait in the queue nevertheless, where CONCURRENT of an endpoint run at a time.
         api(_hide_errors(function, name), api_name=name, queue=False)
     api(_hide_errors(submit, "submit"), api_name="submit", concurrency_limit=CHECKS_AT_ONCE)
 

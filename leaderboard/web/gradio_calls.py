@@ -14,9 +14,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CALL = re.compile(r"/gradio_api/call/(?P<v2>v2/)?(?P<name>\w+)/?")
+CALL = re.compile(r"/gradio_api/call/(?P<v2>v2/)?(?P<name>\w+)/?")  # a call over plain HTTP
 JOIN = re.compile(r"/gradio_api/queue/join/?")  # the call of gradio_client, which names the endpoint by its number
-ANSWER = re.compile(r"/gradio_api/(call/\w+/\w+|queue/data)/?")
+EVENTS = re.compile(r"/gradio_api/(call/\w+/\w+|queue/data)/?")  # the stream of events with the answer to a call
 
 
 class Parameter(NamedTuple):
@@ -63,8 +63,8 @@ class CallChecks:
         except HTTPException as error:  # also that of `SecurityMiddleware` for a body that is too large or too slow
             refusal = JSONResponse({"detail": error.detail}, error.status_code)
             return await refusal(scope, receive, send)
-        if ANSWER.fullmatch(scope["path"]):
-            await self._answer(scope, receive, send)
+        if EVENTS.fullmatch(scope["path"]):
+            await self._pass_events_on(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -86,7 +86,7 @@ class CallChecks:
             raise HTTPException(404, "no such endpoint: /config has the numbers for fn_index")
         return _again(content, receive)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass_events_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a stream of events, and end it if there is no such event.
 
         Gradio then sends an error as the only event, and raises an exception instead of ending the stream.

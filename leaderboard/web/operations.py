@@ -61,7 +61,6 @@ def operations(board: LiveBoard, api: LateApp, disk: Path) -> APIRouter:
 
     @router.get("/metrics")
     def metrics() -> Response:
-        board.view()
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4, headers=_NO_STORE)
 
     return router

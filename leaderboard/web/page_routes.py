@@ -56,7 +56,8 @@ def page_routes(board: LiveBoard) -> APIRouter:
         return blob_id(content), content
 
     def respond(request: Request, page: Page, here: Location) -> Response:
-        found = content_of(page, replace(here, origin=PLACEHOLDER), versions(board)[page.live])
+        version = versions(board)[page.live]  # of the results, or of the queue
+        found = content_of(page, replace(here, origin=PLACEHOLDER), version)
         if found is None:
             return missing_page(board, request)
         tag, content = found
@@ -67,7 +68,7 @@ def page_routes(board: LiveBoard) -> APIRouter:
 
         def answer(request: Request) -> Response:
             is_overview = not path
-            if is_overview and (address := _redirect(request, language)):
+            if is_overview and (address := _redirect_from_overview(request, language)):
                 return RedirectResponse(address, 302, {"Vary": "Accept-Language", "Cache-Control": "no-store"})
             return respond(request, page, location_of(request, language, path, page.params))
 
@@ -126,8 +127,9 @@ def missing_page(board: LiveBoard, request: Request) -> Response:
     if request.method not in ("GET", "HEAD"):
         return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})
     path = request.url.path
-    if path.endswith("/") and path.strip("/") not in ("", "en"):
-        return RedirectResponse(_with_query("/" + path.strip("/"), request), 308)
+    without_slashes = path.strip("/")  # at the start too: a redirect to //evil.example leads to another site
+    if path.endswith("/") and without_slashes not in ("", "en"):
+        return RedirectResponse(_with_query(f"/{without_slashes}", request), 308)
     lower_path = path.lower()
     lower_page = lower_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language_of(lower_path)])
     # The form is not among `pages`: it has routes of its own (`submit_routes.py`).
@@ -165,11 +167,11 @@ class OtherPaths(BaseRoute):
         await answer(scope, receive, send)
 
 
-def _redirect(request: Request, language: Language) -> str | None:
-    """Return where a request for the overview is redirected to, or None if it is answered with the overview.
+def _redirect_from_overview(request: Request, language: Language) -> str | None:
+    """Return the link that a request for the overview is redirected to, or None if it is answered with the overview.
 
-    It leads to the page that an address of former versions means (/?tab=ko-vqa&lang=en), or without any parameter to the
-    language of the browser. `language` is that of the path.
+    An address of former versions is redirected to the page that it means: /?tab=ko-vqa&lang=en to /en/ko-vqa. `/` without any
+    parameter is redirected to the language of the browser. `language` is that of the path.
     """
     given = request.query_params
     params = {name: ",".join(given.getlist(name)) for name in given}

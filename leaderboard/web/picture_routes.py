@@ -6,6 +6,7 @@ from mimetypes import guess_type
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.quarters.books import BENCHMARK as KO_FRESH
 from leaderboard.data.explorer import public_file
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_file
@@ -49,7 +50,7 @@ def picture_routes(board: LiveBoard) -> APIRouter:
     @router.get("/samples/{name}/{path:path}")
     def sample(request: Request, name: str, path: str) -> Response:
         content = public_file(name, path) if name in BENCHMARKS else None
-        if content is None and name == "ko-fresh":  # its quarters become public when they are revealed
+        if content is None and name == KO_FRESH.name:  # its quarters become public when they are revealed
             content = opened_file(board.opened_books, path)
         if content is None:
             raise HTTPException(404, "no such picture of a public item")
@@ -57,7 +58,7 @@ def picture_routes(board: LiveBoard) -> APIRouter:
         return revalidated_content(request, content, media_type)
 
     @router.get("/sitemap.xml")
-    def search_engines(request: Request) -> Response:
+    def sitemap_xml(request: Request) -> Response:
         view = board.fresh_view()
         here = location_of(request, "ko", "")
         write = cache.cached("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))

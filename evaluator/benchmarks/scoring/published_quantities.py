@@ -19,8 +19,9 @@ Quantity = str | int | float
 class Quantities(NamedTuple):
     """The quantities of a text. Each is a string with its unit, such as `"61.5조"`, or a number without a unit.
 
-    The unit is the character after the first occurrence of the number. In `collapsed` whole floats are ints. The
-    published rule converts them in the model's output only, so a gold `5.0조` never matches.
+    The unit is the character after the first occurrence of the number, even inside of another one: "15조 5명" has "15조" and
+    "5조". In `collapsed` whole floats are ints. The published rule converts them in the model's output only, so a gold
+    `5.0조` never matches.
     """
 
     written: tuple[Quantity, ...]
@@ -60,8 +61,8 @@ def quantities(text: str) -> Quantities:
 def quantity_f1(question: str, gold: str, output: str) -> float:
     """Return the F1, from 0 to 1, of the quantities in the output against those in gold.
 
-    Quantities copied from the question are ignored. An output that lists every number has low precision, although the
-    reference rule accepts it.
+    Quantities copied from the question are ignored. Whole floats are ints in gold too, unlike in the published rule. An
+    output that lists every number has low precision, although the published rule accepts it.
     """
     wanted = set(quantities(gold).collapsed)
     stated = set(quantities(output).collapsed)

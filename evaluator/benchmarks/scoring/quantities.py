@@ -1,7 +1,7 @@
 """Find the quantities of a Korean or English text and read them as a person would.
 
 `"2,434만 7천 명"` and `"24,347천 명"` are both `Quantity(24347000, "명")`, and `"△5.2%"` is `Quantity(Decimal("-5.2"), "%")`.
-A quantity has a value and, if its unit is in `units.UNITS`, a unit. A multiplier (십 백 천 만 억 조) belongs to the value.
+A quantity has a value and, if `units.UNIT` matches what follows it, a unit. A multiplier (십 백 천 만 억 조) belongs to the value.
 
 `notation.plain` brings a text into one notation, and `scan` finds the quantities in it with their positions; `quantities` does
 both. All strict rules about numbers read texts through these three. Which quantities of an answer count is decided elsewhere:
@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
     """A number with its unit, such as 7,131건. Compare quantities with `agrees`, not with `==`."""
 
     value: int | Decimal
-    unit: str  # canonical, a value of UNITS; "" if none is written
+    unit: str  # as `units.canonical` returns it, or RATIO; "" if none is written
     sense: str = ""  # "-" for a decrease, "+" for an increase, or a bound (이상, 이하, 미만, 초과), if a word says so
 
     def agrees(self, other: "Quantity") -> bool:
@@ -104,8 +104,8 @@ _RATIO = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Words that give a quantity its sense: 5.2% 감소. A quantity with 로 or 으로 is the level that was reached and has none:
-# 5.2%로 감소. They are parts of _SENSE_AFTER, which is verbose.
+# Sense → words after a quantity that give it this sense, in verbose patterns: 5.2% 감소. A quantity with 로 or 으로 is the
+# level that was reached and has no sense: 5.2%로 감소.
 _SENSES = {
     "-": r"""
           감소 | 감액 | 삭감 | 하락 | 축소 | 적자 | 손실    # 5.2% 감소
@@ -164,11 +164,15 @@ def scan(text: str) -> tuple[Mention, ...]:
     """Return all quantities, with their positions, of a text that `plain` has returned.
 
     Of "약 1조 2,000억 원", return `Mention(Quantity(1200000000000, "원"), 2, 13)`: 2,000억 belongs to 1조, because it is smaller.
-    A ratio is looked for where a number was found, and before a unit, because its first number has none.
+    Ratios are looked for first, because "7 대 3" would otherwise be 7대 and 3.
     """
     found: list[Mention] = []
     position = 0
     while _DIGIT.search(text, position) and (match := _SIGNED_NUMBER.search(text, position)):
+        if ratio := _RATIO.match(text, match.start()):
+            found.append(Mention(Quantity(Decimal(ratio[1]) / Decimal(ratio[2]), RATIO), ratio.start(), ratio.end()))
+            position = ratio.end()
+            continue
         sign, number, multipliers = match.groups()
         position = match.end()
         if exponent := _EXPONENT.match(text, match.end("number")):
@@ -189,10 +193,6 @@ def scan(text: str) -> tuple[Mention, ...]:
             value = value + smaller_value
             last_myriad = smaller_myriad
             position = smaller.end()
-        if ratio := _RATIO.match(text, match.start()):
-            found.append(Mention(Quantity(Decimal(ratio[1]) / Decimal(ratio[2]), RATIO), ratio.start(), ratio.end()))
-            position = ratio.end()
-            continue
         if unit := _UNIT.match(text, position):
             position = unit.end()
         sense = _sense(text, match.start(), position)

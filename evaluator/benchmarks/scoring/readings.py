@@ -158,7 +158,7 @@ def final_text(output: str) -> str:
 
 
 def _final_part(stated: str) -> Part:
-    """Return the part of a stated answer that follows the last `정답:`: the rest of its line, or a list to its end."""
+    """Return the part of a stated answer after the last `정답:`: the rest of the line or, if that begins a list, all text."""
     marked = list(_MARKED.finditer(stated))
     if not marked:
         return Part(0, len(stated))
@@ -203,8 +203,9 @@ def is_name(gold: str) -> bool:
 def matches_name(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호).
 
-    It is read in bold (`_is_in_bold`), in a sentence in English, in the clause with the question's superlative
-    (`_is_in_answering_clause`), and at the end of the last line (`_ends_with_name`). A list of names or alternatives gives none.
+    Alternatives (아파트 또는 빌라) give none. Otherwise the name may be the only one (아파트만), in bold (`_is_in_bold`) or in a
+    sentence in English. If it is not, a list of names gives none, and the name must be in the clause with the question's
+    superlative (`_is_in_answering_clause`) or in the last line (`_is_in_conclusion`).
     """
     final = final_text(output)
     question = plain(question)
@@ -227,7 +228,7 @@ def matches_name(question: str, gold: str, output: str) -> bool:
         return True
     last_line = _LIST_MARK.sub("", lines[-1]).strip(_WRAPPERS) if lines else ""
     conclusion = last_line.rpartition("→")[2].strip()  # 아파트 350호, 빌라 200호 → 아파트
-    return _ends_with_name(question, gold, conclusion)
+    return _is_in_conclusion(question, gold, conclusion)
 
 
 def _is_in_bold(question: str, gold: str, stated: str) -> bool:
@@ -247,7 +248,7 @@ def _is_in_bold(question: str, gold: str, stated: str) -> bool:
 
 
 def _is_in_english_sentence(gold: str, text: str, final: str) -> bool:
-    """Return whether an English verb is before a name, or the name is all Hangul of an answer: "The type is 아파트".
+    """Return whether a name follows an English verb, or is the only Hangul of an answer: "The type is 아파트".
 
     `text` is the answer as `plain` returns it, with the place as in the gold answer. `final` is as written, because `plain`
     writes English units in Hangul: people becomes 명.
@@ -257,9 +258,13 @@ def _is_in_english_sentence(gold: str, text: str, final: str) -> bool:
     return set(map(folded, _HANGUL.findall(final))) == {folded(gold)}
 
 
-def _ends_with_name(question: str, gold: str, line: str) -> bool:
-    """Return whether the answering sentence of a line is a name, or says of words of the question that they are it."""
-    sentence = _answering_sentence(line)
+def _is_in_conclusion(question: str, gold: str, conclusion: str) -> bool:
+    """Return whether the answering sentence of a conclusion gives a name.
+
+    It is the name alone (아파트입니다), the name after words of the question (가장 많은 유형은 아파트입니다), or a sentence that
+    says of the name what the question asks (아파트가 가장 많습니다, 아파트가 더 많습니다).
+    """
+    sentence = _answering_sentence(conclusion)
     most_or_least = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if most_or_least:  # 아파트가 가장 많습니다
         return most_or_least[1] in question and not is_about_another_place(question, sentence)
@@ -303,7 +308,10 @@ def _more_pattern(name: str) -> re.Pattern[str]:
     return re.compile(
         rf"""
         {re.escape(name)} (?:\([^()]*\))? (?:의\s[가-힣\ ]{{1,12}})? (?:이|가|에|에서)\s
-        (?:\S+로\s)? (?:\S+?(?:\([^()]*\))?(?=보다\s) | \S+보다\s(?=더) )?     # 9만 명으로, 2020년보다
+        (?:\S+로\s)?                                # 9만명으로
+        (?: \S+?(?:\([^()]*\))? (?=보다\s)          # 2020년(27만 명), then _MORE reads 보다 많
+          | \S+보다\s (?=더)                         # 2020년보다, then _MORE reads 더 많
+        )?
         {_MORE.pattern}
         """,
         re.VERBOSE,
@@ -402,10 +410,11 @@ def reading_of(gold: str) -> Reading | None:
 
 
 def matches_reading(question: str, reading: Reading, output: str) -> bool:
-    """Return whether an output asserts one value within the tolerance, or a range with both ends within it."""
+    """Return whether an output asserts one value within the tolerance, or two, such as both ends of a range."""
     value, tolerance = reading
+    text = _STATED_ERROR.sub("", without_remarks(final_text(output)))
     # A range is written with ~, so that its dash is not read as a minus sign.
-    text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _STATED_ERROR.sub("", without_remarks(final_text(output))))
+    text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", text)
     if EITHER.search(text):
         return False
     if value.unit == "%" and "%" not in text:
@@ -454,7 +463,7 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
     if _NONE.fullmatch(text) and quantities(gold)[0].value == 0:
         return 1.0
     score = strict_f1(question, gold, text)
-    shorter = without_remarks(text)
+    shorter = without_remarks(text)  # but never without an alternative: 5건 (또는 6건)
     if score == 1.0 or shorter == text or EITHER.search(text):
         return score
     return max(score, strict_f1(question, gold, shorter))

@@ -84,7 +84,8 @@ SUBJECT = re.compile(
     re.VERBOSE,
 )
 JOINS_VALUES = re.compile(r"\s?(?:과|와|및|,)\s?")  # between values of one subject: 7,131건과 6,904건
-_IS_LABEL = re.compile(r"(?!\s?\()[^가-힣A-Za-z]*[가-힣A-Za-z]")  # `, 기계적 요인: `, but not `(전기적 요인), `
+# Between two values: words that label the second one, as in `, 기계적 요인: `, but not in `(전기적 요인), `.
+_LABEL_BEFORE = re.compile(r"(?!\s?\()[^가-힣A-Za-z]*[가-힣A-Za-z]")
 _BESIDE_YEAR = re.compile(r"(?:에는|에|은|는|의|도|:)?\s*(?:약|총)?\s*")  # between a year and its value: 2021년에는 19%
 _OF_YEAR = re.compile(r"(?:에|에는|의)?\s*")  # between a year and an operand: 2018년의 6,904건
 _SHOWS_WORKING = re.compile(r"[→+]")
@@ -119,7 +120,7 @@ _COMPARED_BRACKETS = re.compile(
 )
 # Separate working from the answer, and the answer from a remark or a comparison.
 BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")  # 447건이므로, 합은 …
-_COMPARISON = re.compile(
+_COMPARISON_BREAK = re.compile(
     r"""
     (?<=[\d가-힣%)])
     (?:
@@ -129,7 +130,7 @@ _COMPARISON = re.compile(
     """,
     re.VERBOSE,
 )
-# In an answer: the value before it is compared with another one. In a question, ASKS_TO_COMPARE.
+# In an answer: the value before it is compared with another one. In a question: the result of such a comparison is asked for.
 _COMPARES = re.compile(
     r"""
     대비 | 보다 | 차이                              # 전년 대비, 전년보다
@@ -195,7 +196,7 @@ _ARITHMETIC = re.compile(
 _CLAUSE_ENDING = re.compile(
     r"""
     \s?
-    (?: (,)                                         # [5건], 합계는
+    (?: (?P<comma> , )                              # [5건], 합계는
       | (?:이|였|이었)?고(?![가-힣])                # [5건]이고 합계는
       | (?:이)?며(?![가-힣])                        # [5건]이며 합계는
       | 인데 | 이지만 | 지만                        # [5건]이지만 합계는
@@ -203,6 +204,7 @@ _CLAUSE_ENDING = re.compile(
     """,
     re.VERBOSE,
 )
+# In a question: it is about several rows or values. Unlike in _COMPARES, a word such as 증가 is not enough.
 ASKS_TO_COMPARE = re.compile(
     r"""
     보다 | 비교 | 대비                              # 2018년보다 얼마나
@@ -225,12 +227,12 @@ _CLAUSE_BREAK = re.compile(
     """,
     re.VERBOSE,
 )
-# Before a quantity: its subject, or = with the result after it.
-_LABELLED = re.compile(
+# Before a quantity: its subject, or the = whose result it is.
+_SUBJECT_OR_EQUALS = re.compile(
     r"""
     (?: [가-힣A-Za-z](?:은|는|이|가)                # 음식점은 [5건]
       | 의\s경우                                    # 음식점의 경우 [5건]
-      | (=)                                         # 525 + 447 = [972건]; group 1
+      | (?P<equals> = )                             # 525 + 447 = [972건]
     )
     \s*(?:약|총)?\s*$
     """,
@@ -242,10 +244,10 @@ _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급"
 _ORDINAL = re.compile(
     r"""
     \s?
-    (?: 차 | 번째 | 급 | 등 | 순위                  # 2차, 3번째, 1급, 1등
+    (?: 차 | 급 | 등 | 순위                         # 2차, 1급, 1등
       | 학년 | 학기 | 분기 | 반기                   # 1학년, 3분기
       | 부 | 절 | 쪽 | 페이지 | 층                  # 2부, 12쪽, 3층
-      | 권역 | 지구 | 호선                          # 1호선
+      | 권역 | 지구                                 # 2지구
     )
     """,
     re.VERBOSE,
@@ -308,12 +310,14 @@ def without_working(sentence: str, question: str) -> str:
     mentions = scan(sentence)
     if not mentions:
         return sentence
-    reasons = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= mentions[-1].start]
-    result = sentence[reasons[-1] :] if reasons else sentence
+    reason_ends = [match.end() for match in BECAUSE.finditer(sentence) if match.end() <= mentions[-1].start]
+    result = sentence[reason_ends[-1] :] if reason_ends else sentence
     first_value_end = scan(result)[0].end
-    compared = [] if _COMPARES.search(question) else [match.start() for match in _COMPARES.finditer(result)]
-    for match in _COMPARISON.finditer(result):
-        is_before_comparison = bool(compared) and compared[-1] >= match.end()
+    # To "몇 건 증가했습니까?", the comparison is the answer: nothing is cut from "972건으로, 12건 증가했습니다".
+    asks_for_change = _COMPARES.search(question)
+    comparisons = [] if asks_for_change else [match.start() for match in _COMPARES.finditer(result)]
+    for match in _COMPARISON_BREAK.finditer(result):
+        is_before_comparison = bool(comparisons) and match.end() <= comparisons[-1]
         if first_value_end <= match.start() and ("가장" in match[0] or is_before_comparison):
             return result[: match.start()]
     return result
@@ -367,7 +371,7 @@ def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -
         not_compared = [mention for mention in free if not is_compared(sentence, mention)]
         chosen = (not_compared or free)[-1:]
     if any(_RANGE_WORD.match(sentence, mention.end) for mention in chosen):
-        return [mention.quantity for mention in mentions]
+        return [mention.quantity for mention in mentions]  # the start may be an operand: 340건에서 350건 사이
     denied = [place for place, mention in enumerate(chosen) if DENIED_AFTER.match(sentence, mention.end)]
     if denied:  # and all that comes before a denied value: [603명] 정도가 아니라 500명
         chosen = chosen[denied[-1] + 1 :]
@@ -383,7 +387,7 @@ def _own_values(
     among the values that are left.
     """
     results = [mention for mention in free if not _is_operand(sentence, mention, reference.required)]
-    results = _outside_brackets(sentence, results, reference)
+    results = _without_bracketed_remarks(sentence, results, reference)
     operands = [mention for mention in values if mention not in results]
     results = [mention for mention in results if not _is_year_of(sentence, mention, operands)]
     own = _of_subject(reference.question, sentence, results)
@@ -395,7 +399,7 @@ def _is_operand(sentence: str, mention: Mention, required: Sequence[Quantity]) -
     """Return whether the words after a quantity make it an operand or the subject: 6,904건에서, 447개와 (of a sum)."""
     if _JOINED.match(sentence, mention.end) and _ARITHMETIC.search(sentence):
         return True
-    return bool(_OPERAND_ENDING.match(sentence, mention.end)) and not _is_required_bound(mention, required)
+    return bool(_OPERAND_ENDING.match(sentence, mention.end)) and not _has_required_sense(mention, required)
 
 
 def _alternative_values(sentence: str, mentions: Sequence[Mention]) -> list[Quantity]:
@@ -439,16 +443,17 @@ def is_in_expression(sentence: str, mention: Mention) -> bool:
     )
 
 
-def _is_required_bound(mention: Mention, required: Sequence[Quantity]) -> bool:
-    """Return whether a quantity is a bound as the answer is: 60세 이상."""
-    return any(mention.quantity.sense == other.sense != "" and mention.quantity.agrees(other) for other in required)
+def _has_required_sense(mention: Mention, required: Sequence[Quantity]) -> bool:
+    """Return whether a quantity is a required one and has its sense: 60세 이상에서, 227건 증가한 for 227건 증가."""
+    quantity = mention.quantity
+    return bool(quantity.sense) and any(quantity.sense == other.sense and quantity.agrees(other) for other in required)
 
 
-def _outside_brackets(sentence: str, found: Sequence[Mention], reference: Reference) -> list[Mention]:
-    """Leave out the quantities in brackets that have another unit than the answer or show how it is computed.
+def _without_bracketed_remarks(sentence: str, found: Sequence[Mention], reference: Reference) -> list[Mention]:
+    """Return the quantities without those in brackets that are remarks, or all if nothing else is left.
 
-    They are those of 60세 이상(6,223천 명) and +12건 (36건 → 48건). Those of another subject are left out too: 8.4년(여자는 6.1년).
-    If all are, none is left out.
+    A remark has another unit than the answer (60세 이상(6,223천 명)), shows how it is computed (+12건 (36건 → 48건)), or is
+    about another subject (8.4년(여자는 6.1년)).
     """
     brackets = list(BRACKETS.finditer(sentence))
     units = {"", *(quantity.unit for quantity in reference.required)}
@@ -488,8 +493,8 @@ def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[
             subjects[place] = subjects[place - 1]
     if not all(subjects):
         return list(found)
-    # All words before a value count before its last word, which may be another's: 요인 in "전기적 요인 화재 건수: 672건, 기계적
-    # 요인: 281건".
+    # First compare all words before a value. Its last word alone may be in the question although the value is of another
+    # subject: 요인 in "전기적 요인 화재 건수: 672건, 기계적 요인: 281건".
     own = _of_own_words(question, sentence, found)
     if len(own) == 1:
         return own
@@ -508,7 +513,7 @@ def _of_own_words(question: str, sentence: str, found: Sequence[Mention]) -> lis
     """
     starts = [0, *(mention.end for mention in found[:-1])]
     labels = [sentence[start : mention.start] for start, mention in zip(starts, found, strict=True)]
-    if any(JOINS_VALUES.fullmatch(label) or not _IS_LABEL.match(label) for label in labels):
+    if any(JOINS_VALUES.fullmatch(label) or not _LABEL_BEFORE.match(label) for label in labels):
         return []
     own = own_words([shared_words(label, question) for label in labels])
     return [mention for mention, words in zip(found, own, strict=True) if words]
@@ -524,17 +529,19 @@ def _is_year_of(sentence: str, mention: Mention, operands: Sequence[Mention]) ->
 def _is_of_other_row(sentence: str, mention: Mention, following: Mention) -> bool:
     """Return whether a quantity has another subject than the answer's: 5건 in "음식점은 5건, 합계는 8건입니다".
 
-    A clause ends after it, and both it and the following quantity have a subject. No subject is needed for the latter if
-    words end the clause and not a comma.
+    It has a subject, and a clause ends after it. If the clause ends with a comma and not with words, the following quantity
+    must have a subject too, or be the result of an equation.
     """
-    labelled, following_labelled = [
-        _LABELLED.search(sentence, max(0, value.start - _LABEL_REACH), value.start) for value in (mention, following)
-    ]
     ending = _CLAUSE_ENDING.match(sentence, mention.end)
-    if ending is None or labelled is None:
+    before = _subject_or_equals(sentence, mention)
+    if ending is None or before is None or before["equals"]:
         return False
-    is_result = bool(labelled[1])  # after =
-    return not is_result and (following_labelled is not None or not ending[1])
+    return ending["comma"] is None or _subject_or_equals(sentence, following) is not None
+
+
+def _subject_or_equals(sentence: str, mention: Mention) -> re.Match[str] | None:
+    """Return the match of _SUBJECT_OR_EQUALS right before a quantity, if there is one."""
+    return _SUBJECT_OR_EQUALS.search(sentence, max(0, mention.start - _LABEL_REACH), mention.start)
 
 
 def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
@@ -568,7 +575,7 @@ def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
     if unit in _LABEL_UNITS:  # 3위
         return True
     word_start = mention.end - 1 if unit == "분" else mention.end  # 3분기 was read as 3분
-    return unit in ("", "분", "호") and bool(_ORDINAL.match(sentence, word_start))
+    return unit in ("", "분") and bool(_ORDINAL.match(sentence, word_start))
 
 
 def years_in(some: Sequence[Quantity]) -> set[int | Decimal]:

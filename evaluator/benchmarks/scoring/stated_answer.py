@@ -140,7 +140,7 @@ _BEFORE_ANSWER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _MARKER_REACH = 40  # characters before a bracket in which such a marker is looked for: longer than any of them
-_LABELLED = re.compile(r"[ \t]+\w")  # after a bracket: "[1] 서울"
+_WORD_AFTER = re.compile(r"[ \t]+\w")  # after a bracket, which is then not the answer: "정답: [1] 서울"
 # Sentences that only announce what follows. A text that has nothing else is not an answer.
 _PREAMBLE = re.compile(
     r"""
@@ -276,8 +276,8 @@ def _kept(before: str, after: str) -> str:
 def _in_json(text: str) -> str:
     """Return the answer of an output that is a JSON object with one, else the output.
 
-    `{"answer": "603천 명", "unit": "명"}` → `603천 명`. Of an object without an answer, all keys and values are returned as
-    lines.
+    `{"answer": "603천 명", "unit": "명"}` → `603천 명`. Of an object with several keys and no answer, all keys and values are
+    returned as lines.
     """
     inside = _FENCE.sub("", text).strip()
     if not inside.startswith("{") or len(inside) > MAX_JSON:
@@ -330,7 +330,7 @@ def _without_citation(match: re.Match[str]) -> str:
     line_start = text.rfind("\n", 0, match.start()) + 1
     start = max(line_start, match.start() - _MARKER_REACH)
     is_answer = match[1] and _BEFORE_ANSWER.search(text[start : match.start()])
-    return match[0] if is_answer and not _LABELLED.match(text, match.end()) else ""
+    return match[0] if is_answer and not _WORD_AFTER.match(text, match.end()) else ""
 
 
 def _without_wrappers(text: str) -> str:
@@ -395,11 +395,11 @@ def _after_correction(text: str) -> str:
     first = _HAS_VALUE.search(text)
     if first is None:
         return text
-    end = len(text)
+    next_start = len(text)  # of the correction after it, which replaces nothing
     for correction in reversed(list(_CORRECTION.finditer(text, first.end()))):
-        if _replaces_answer(text[correction.end() : end], correction[0]):
+        if _replaces_answer(text[correction.end() : next_start], correction[0]):
             return _kept(text, text[correction.end() :])
-        end = correction.start()
+        next_start = correction.start()
     return text
 
 

@@ -105,7 +105,7 @@ def _same_letters(answer: str, response: str, question: str) -> bool:
 
 
 def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
-    """Return whether a question names countries, and a passage only others. If the answer is a country, they may differ."""
+    """Return whether question and passage name countries, but none that is in both; False if the answer is a country."""
     asks_for_country = bool(COUNTRY_NAME.search(one_form(answer)))
     return not asks_for_country and names_only_others(COUNTRY_NAME, one_form(question), passage)
 
@@ -128,7 +128,7 @@ def _passage_matches(question_type: int, question: str, answer: str, passage: st
 
 
 def _in_form_of(answer: str, response: str) -> str:
-    """Return a response in which the answer's form of a name replaces both forms.
+    """Return a response in which a name with the answer in brackets behind it is replaced by what is in the brackets.
 
     For the answer "Amazon Web Services", "AWS (Amazon Web Services) leads" becomes "Amazon Web Services leads".
     """
@@ -140,14 +140,18 @@ def _in_form_of(answer: str, response: str) -> str:
 
 
 def _polarity(text: str) -> bool | None:
-    """Return whether a text begins with yes or no, or concludes so; None if it does neither."""
-    found = _POLARITY.match(text)
-    if found is None and (verdict := _VERDICT.search(text[:MAX_LENGTH])):
+    """Return True for a text that says yes and False for one that says no, or None if it says neither.
+
+    Its beginning decides, else a verdict such as "the statement is false", else the last conclusion: "So, no".
+    """
+    if begins := _POLARITY.match(text):
+        return bool(begins["yes"])
+    if verdict := _VERDICT.search(text[:MAX_LENGTH]):
         return not verdict["false"] and not verdict["not"]
-    if found is None:
-        concluded = [_POLARITY.match(text, match.end()) for match in _SO.finditer(text[:MAX_LENGTH])]
-        found = next(filter(None, reversed(concluded)), None)
-    return None if found is None else bool(found["yes"])
+    for conclusion in reversed(list(_SO.finditer(text[:MAX_LENGTH]))):
+        if concluded := _POLARITY.match(text, conclusion.end()):
+            return bool(concluded["yes"])
+    return None
 
 
 def _after_marker(response: str) -> str:

@@ -24,28 +24,31 @@ class _Labelled(NamedTuple):
 def swapped_share(gold: str, output: str) -> float:
     """Return the share of the gold quantities, from 0 to 1, that an output gives to another subject or year.
 
-    It is 1 for "남자 8.2%, 여자 41.5%" if gold is "남자 41.5%, 여자 8.2%". If gold has several years, the values of each year
-    are compared. If it has not, or no year is swapped, the values of each subject are.
+    It is 1 for "남자 8.2%, 여자 41.5%" if gold is "남자 41.5%, 여자 8.2%". Values are compared by year if gold has several, and
+    by subject if it has not or if no year is swapped.
     """
     in_gold = _labelled_values(plain(gold))
     in_output = _labelled_values(plain(output))
     by_year = _by_year(in_gold)
-    if len(by_year) > 1 and (swapped := _swapped(by_year, _by_year(in_output))):
+    if len(by_year) > 1 and (swapped := _share_swapped(by_year, _by_year(in_output))):
         return swapped
     by_subject = _by_subject(in_gold)
-    return _swapped(by_subject, _by_known_subject(by_subject, in_output))
+    return _share_swapped(by_subject, _by_known_subject(by_subject, in_output))
 
 
-def _swapped(of_gold: Mapping[str, Quantity], given: Mapping[str, Quantity]) -> float:
-    """Return the share of the gold values whose subjects are given the value of another one. Both map subjects to values."""
+def _share_swapped(of_gold: Mapping[str, Quantity], given: Mapping[str, Quantity]) -> float:
+    """Return the share of the gold subjects that get the value of another one. Both map subjects, or years, to values."""
     shared = of_gold.keys() & given.keys()
     if len(shared) < 2:
         return 0.0
     wrong = 0
     for subject in shared:
         value = given[subject]
+        if value.agrees(of_gold[subject]):
+            continue
         of_others = [other for name, other in of_gold.items() if name != subject]
-        wrong += not value.agrees(of_gold[subject]) and any(map(value.agrees, of_others))
+        if any(map(value.agrees, of_others)):
+            wrong += 1
     return wrong / len(of_gold)
 
 
@@ -70,7 +73,7 @@ def _labelled_values(text: str) -> list[_Labelled]:
 
 
 def _by_year(values: Iterable[_Labelled]) -> dict[str, Quantity]:
-    """Return the first value of each year, which is the last one of its label."""
+    """Return the first value of each year. The year of a value is the last one in its label."""
     found: dict[str, Quantity] = {}
     for label, value in values:
         if years := quantities(label):  # nothing but years, because a label ends at any other value
