@@ -114,13 +114,9 @@ def _resize_embeddings(model: Any, weights: Path) -> None:
     """
     from safetensors import safe_open
 
-    embeddings = (model.get_input_embeddings(), model.get_output_embeddings())
+    embeddings = {id(module) for module in (model.get_input_embeddings(), model.get_output_embeddings())}
     # The last parts of their names in the model, such as "embed_tokens" and "lm_head".
-    names = {
-        name.rpartition(".")[2]
-        for name, module in model.named_modules()
-        if any(module is embedding for embedding in embeddings)
-    }
+    names = {name.rpartition(".")[2] for name, module in model.named_modules() if id(module) in embeddings}
     with safe_open(weights, "pt") as file:
         sizes = {
             file.get_slice(key).get_shape()[0]

@@ -225,14 +225,14 @@ RUN_COLUMNS = (
     ),
     Column(
         "tokens",
-        Text("답변 토큰", "Tokens per answer"),
+        Text("문항당 토큰", "Tokens per item"),
         field="tokens_per_answer",
         cell="whole",
         order="ascending",
-        order_label=Text("답변 토큰 적은 순", "Tokens per answer, fewest first"),
+        order_label=Text("문항당 토큰 적은 순", "Tokens per item, fewest first"),
         hint=Text(
-            "답변당 생성한 평균 토큰 수 (추론 포함)",
-            "Average number of generated tokens per answer, including reasoning",
+            "문항당 생성한 평균 토큰 수 (추론과 한 문항의 모든 질문 포함)",
+            "Average number of generated tokens per item, including reasoning and all questions about the item",
         ),
         default=False,
         export=("tokens_per_answer",),

@@ -31,6 +31,7 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
     benchmark_title = BENCHMARKS[benchmark].card.title if benchmark else ""
     parts_of_title = [text("title", here.language), benchmark_title, model, organisation]
     limits = {"benchmark": benchmark, "model": model, "organisation": organisation}
+    ids = {key: UUID(hex=key).urn for key in moments}
     return render(
         "feed.xml",
         here.language,
@@ -40,7 +41,7 @@ def feed(view: View, here: Location, benchmark: str = "", model: str = "", organ
         rows=rows,
         updated=newest.isoformat(),
         moments={key: moment.isoformat() for key, moment in moments.items()},
-        ids={key: UUID(hex=key).urn for key in moments},
+        ids=ids,
         errata=[(erratum, uuid5(NAMESPACE_URL, erratum.path).urn) for erratum in errata],
     ).encode()
 

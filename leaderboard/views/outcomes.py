@@ -3,6 +3,7 @@
 from leaderboard.views.render import minutes
 from leaderboard.views.texts import Language, text, translate
 from submissions.checks.submission import Outcome
+from submissions.records.check import Check
 from submissions.texts.refusals import REFUSALS
 
 
@@ -16,6 +17,11 @@ def outcome_message(outcome: Outcome, language: Language) -> str:
             parts.append(text("ready_in", language, n=minutes(outcome.wait.ready_in)))
         return " · ".join(parts)
     if outcome.code == "refused":
-        return next((translate(REFUSALS[c.refusal], language) for c in outcome.refusals if c.refusal), "")
+        return next((_refusal(check, language) for check in outcome.refusals if check.refusal), "")
     text_keys = {"no_benchmark": "no_benchmark", "store_unavailable": "store_busy"}
     return text(text_keys[outcome.code], language)
+
+
+def _refusal(check: Check, language: Language) -> str:
+    reason = translate(REFUSALS[check.refusal], language) if check.refusal else ""
+    return f"{reason} ({check.detail})" if check.detail else reason

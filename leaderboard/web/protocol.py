@@ -97,11 +97,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Both counts are needed. The parser reports no part of a line before the line ends, so `_received` limits a head
-        # that arrives in pieces. A head that arrives at once has been parsed before `data_received` compares `_received`.
+        # Both counts are needed. The parser reports a header only when it has arrived whole, so `_received` limits a head that
+        # arrives in pieces. If a head arrives at once, it has been parsed and its timer stopped before `data_received`
+        # compares `_received`, so `_head_bytes` limits it.
         self._received = 0  # bytes that were received while a head is awaited
         self._head_bytes = 0  # of the names and values that the parser has found in the head
         self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
+        self._in_body = False  # whether the body of a request has not arrived whole
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -123,14 +125,15 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._start_timer()
         self._received += len(data)
         super().data_received(data)
-        if self._timer and self._received > MAX_HEAD and not self.transport.is_closing():
+        is_too_large = self._received > MAX_HEAD and not self._in_body
+        if self._timer and is_too_large and not self.transport.is_closing():
             self.transport.write(TOO_LARGE)
             self.transport.close()
 
     @property
     def _is_idle(self) -> bool:
-        """Whether no request is being answered, so that the next bytes begin a head."""
-        return self.cycle is None or self.cycle.response_complete
+        """Whether no request is being received or answered, so that the next bytes begin a head."""
+        return not self._in_body and (self.cycle is None or self.cycle.response_complete)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -161,13 +164,21 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_timer()
         self.connections_of_server.stop_waiting(self.transport)
+        self._in_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        self._received = 0
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         # Kept alive for another request, unless that has arrived already and is answered next.
-        if self._is_idle and not self.transport.is_closing():
+        if self.cycle.response_complete and not self.transport.is_closing():
             self.connections_of_server.start_waiting(self.transport)
+            if self._in_body:  # a refused one is answered before its body has arrived; the rest has as long as a head
+                self._start_timer()
 
     def _start_timer(self) -> None:
         """Close the connection unless a head arrives within HEAD_SECONDS. A timer that runs already is not prolonged."""

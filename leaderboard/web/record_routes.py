@@ -58,13 +58,13 @@ def record_routes(board: LiveBoard) -> APIRouter:
         view = board.fresh_view()
         return revalidated(request, view.version, JSON, lambda: to_json(errata_json(view.errata)), "hannun-errata.json")
 
-    @router.get("/unseen.{kind}")
-    def unseen(request: Request, kind: str) -> Response:
+    @router.get("/unseen.{file_format}")
+    def unseen(request: Request, file_format: str) -> Response:
         view = board.fresh_view()
-        if kind == "csv":
+        if file_format == "csv":
             write = partial(rows_to_csv, unseen_rows(view.unseen), UNSEEN_COLUMNS)
             return revalidated(request, view.version, "text/csv; charset=utf-8", write, "hannun-unseen.csv")
-        if kind != "json":
+        if file_format != "json":
             raise HTTPException(404, "this is available as csv and as json")
         return revalidated(request, view.version, JSON, lambda: to_json(unseen_rows(view.unseen)), "hannun-unseen.json")
 
@@ -72,14 +72,14 @@ def record_routes(board: LiveBoard) -> APIRouter:
     def lineage(request: Request) -> Response:
         return revalidated_content(request, LINEAGE.read_bytes(), JSON, "hannun-lineage.json")
 
-    @router.get("/register.{kind}")
-    @router.get("/register/{slug}.{kind}")
-    def published_numbers(request: Request, kind: str, slug: str = "") -> Response:
-        if kind not in REGISTER_FORMATS or (slug and slug not in BY_SLUG):
+    @router.get("/register.{file_format}")
+    @router.get("/register/{slug}.{file_format}")
+    def published_numbers(request: Request, file_format: str, slug: str = "") -> Response:
+        if file_format not in REGISTER_FORMATS or (slug and slug not in BY_SLUG):
             raise HTTPException(404, f"no such file; sets are {', '.join(BY_SLUG)}, as {', '.join(REGISTER_FORMATS)}")
-        media_type, write = REGISTER_FORMATS[kind]
+        media_type, write = REGISTER_FORMATS[file_format]
         rows = numbers_of_set(BY_SLUG[slug].title) if slug else numbers()
-        file_name = f"hannun-register-{slug}.{kind}" if slug else f"hannun-register.{kind}"
+        file_name = f"hannun-register-{slug}.{file_format}" if slug else f"hannun-register.{file_format}"
         return revalidated_content(request, write(rows), media_type, file_name)
 
     return router

@@ -19,10 +19,10 @@ def request_routes(board: LiveBoard) -> APIRouter:
     def board_version() -> Response:
         # Open pages request this to learn that they have to be refreshed.
         counts = board.fresh_view().counts  # first, because it refreshes what is read below
-        since = board.stale_since
         current = versions(board)
+        since = board.stale_since
         out_of_reach_since = since.isoformat() if since else None
-        if since and not board.reached:
+        if since and not board.reached:  # then `since` is 1970
             out_of_reach_since = "never"  # the store has never been reached since the board started
         state = {
             "board": current["board"],
@@ -51,8 +51,11 @@ def request_routes(board: LiveBoard) -> APIRouter:
     ) -> Response:
         view = board.fresh_view()
         here = location_of(request, language_named(lang), "")
-        owners = {name.partition("/")[0] for name in view.rows_by_model} | {row.organisation for row in view.models}
-        filters = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
+        # As in `feed`, an organisation is the owner in a model's name or its maker: "SkERT-Large (Single model)" has no owner,
+        # but a maker, "Skelter Labs".
+        owners = {name.partition("/")[0] for name in view.rows_by_model}
+        makers = {row.organisation for row in view.models}
+        filters = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners | makers)
         if any(chosen and chosen not in names for chosen, names in filters):
             raise HTTPException(404, "no results of that benchmark, model or organisation")
         tag = tag_at_origin(view.version, here)

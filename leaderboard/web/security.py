@@ -33,7 +33,8 @@ CALL_RATE = "600/minute"  # requests other than GET and HEAD per network: an off
 BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Gradio's queue of 200 events
 # Paths that scripts in pages of any site may read: /boards/ko-vqa.csv, /requests/KEY.json, /badge/OWNER/NAME/ko-vqa.svg.
 DATA_PATHS = re.compile(
-    r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
+    r"/(results|boards|requests|charts|register)/.+|/(badge|cards)/.+"
+    r"|/version|/(queue|record|errata|lineage)\.json|/feed\.xml|/(register|unseen)\.[a-z]+"
 )
 # First parts of the paths of files and of short answers. All other content may take long to make.
 CHEAP_FOLDERS = ("assets", "gradio_api", "healthz", "readyz", "version", "robots.txt", "favicon.ico")
@@ -53,7 +54,7 @@ _POLICY = (
     "form-action 'self'; frame-ancestors {framing}"
 )
 _FRAMING = "'self' https://huggingface.co https://*.hf.space"  # the sites that show a Space in a frame
-# Browsers do not guess content types, and send no referrer to other sites.
+# With these, browsers do not guess content types, send no referrer to other sites, and give no page a camera or a location.
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -133,7 +134,7 @@ class SecurityMiddleware:
             return PlainTextResponse("the path has control characters", 400)
         is_read = scope["method"] in READ_METHODS
         # Signing out is a GET request, which a link or an image of another site could make.
-        is_logout = scope["path"].endswith("/logout")
+        is_logout = scope["path"] == "/logout"
         if (is_logout or not is_read) and _is_cross_site(headers, self._address):
             return PlainTextResponse("cross-site requests are not allowed", 403)
         if not is_read:
@@ -170,7 +171,7 @@ def _answer_to_failed_sign_in(path: str, error: Exception) -> Response | None:
 
 
 def _is_cross_site(headers: Headers, address: str | None) -> bool:
-    """Return whether a page of another origin sent the request.
+    """Return whether a page of another origin sent the request, even if browsers call it the same site: a.example, b.a.example.
 
     Programs send neither Sec-Fetch-Site nor Origin, and browsers do not let pages forge them.
     """
@@ -192,9 +193,8 @@ class _Body:
     async def receive(self) -> Message:
         """Return the next message.
 
-        Raises HTTPException if the body exceeds a limit. FastAPI makes the response from it, while other exceptions become
-        status 400 in routes for which FastAPI reads the body. After the start of the response, the connection is reported
-        as closed instead.
+        If the body exceeds a limit, raise HTTPException, or report the connection as closed if the response has started. It is
+        an HTTPException because FastAPI turns any other error while it reads a body into status 400.
         """
         try:
             # After the body, `receive` waits for the end of the connection, which has no deadline.

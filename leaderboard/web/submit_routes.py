@@ -55,18 +55,18 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
         link = f"{path}?_target_url={quote(here.link('submit'))}"
         return SignIn(visitors.sign_in, submitter.name if submitter else None, link)
 
-    def check(form: Submission, submitter: Submitter | None, here: Location) -> Result:
+    def check(submission: Submission, submitter: Submitter | None, here: Location) -> Result:
         try:
-            report = service.check(form, submitter)
+            report = service.check(submission, submitter)
         except StoreError as error:
             log.warning("%s", error)
-            return Result([Line(False, text("store_busy", here.language))])
+            return Result([Line(accepted=False, message=text("store_busy", here.language))])
         return Result([report_line(report, here)], tuple(report.checks))
 
-    def submit(form: Submission, submitter: Submitter | None, here: Location) -> Result:
+    def submit(submission: Submission, submitter: Submitter | None, here: Location) -> Result:
         if submitter is None:
             return Result([refusal_line(RefusalCode.SIGN_IN, here)])
-        outcomes, report = service.submit(form, submitter)  # a failure of the store is one of the outcomes
+        outcomes, report = service.submit(submission, submitter)  # a failure of the store is one of the outcomes
         board.expect_change()
         return Result(outcome_lines(outcomes, here), tuple(report.checks) if report else ())
 
@@ -83,10 +83,10 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
             try:
                 fields = await request.form(max_files=0, max_fields=MAX_FIELDS)
             except HTTPException as error:  # 400, or 413 or 408 from `SecurityMiddleware`
-                line = Line(False, text("form_invalid", language))
+                line = Line(accepted=False, message=text("form_invalid", language))
                 html = submit_page(board, here, sign_in(request, here), lines=[line])
                 return Response(html, error.status_code, media_type=HTML)
-            form = Submission.parse(
+            submission = Submission.parse(
                 fields.get("model"),
                 fields.getlist("benchmarks"),
                 revision=fields.get("revision"),
@@ -100,8 +100,8 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
                 result = Result([refusal_line(RefusalCode.TOO_OFTEN, here)])
             else:
                 async with visitors.form_lock(request.client):  # so that no visitor takes the slots of all others
-                    result = await anyio.to_thread.run_sync(action, form, submitter, here, limiter=slots)
-            html = submit_page(board, here, sign_in(request, here), form, result.lines, result.checks)
+                    result = await anyio.to_thread.run_sync(action, submission, submitter, here, limiter=slots)
+            html = submit_page(board, here, sign_in(request, here), submission, result.lines, result.checks)
             return Response(html, media_type=HTML, headers={"Cache-Control": "no-store"})
 
     for language, folder in LANGUAGE_FOLDERS.items():
@@ -110,7 +110,10 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
 
 
 def _prefilled(request: Request) -> Submission:
-    """Return what a link to the form has filled in. Nothing is checked or queued until the visitor sends the form."""
+    """Return what a link to the form has filled in. Nothing is checked or queued until the visitor sends the form.
+
+    A link cannot set `share`, the offer of the result to the model's repository: only a visitor can tick it.
+    """
     given = request.query_params
     return Submission.parse(
         given.get("model"),

@@ -36,23 +36,24 @@ def table_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
     cache = ContentCache()
 
-    @router.get("/boards/{name}.{kind}")
-    def table(request: Request, name: str, kind: str) -> Response:
+    @router.get("/boards/{name}.{file_format}")
+    def table(request: Request, name: str, file_format: str) -> Response:
         view = board.fresh_view()
-        if name not in view.boards or kind not in FORMATS:
+        if name not in view.boards or file_format not in FORMATS:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)} as {', '.join(FORMATS)}")
-        media_type, write = FORMATS[kind]
+        media_type, write = FORMATS[file_format]
         query = Query.from_params(request.query_params)
 
-        def content() -> bytes:
+        def write_selected() -> bytes:
             return write(view.select(name, query), name)
 
+        content = write_selected
         if query == Query():  # the whole table; there are too many searches to keep them all
-            content = cache.cached(f"{name}.{kind}", view.version, content)
-        return revalidated(request, view.version, media_type, content, f"hannun-{name}.{kind}")
+            content = cache.cached(f"{name}.{file_format}", view.version, write_selected)
+        return revalidated(request, view.version, media_type, content, f"hannun-{name}.{file_format}")
 
-    @router.get("/charts/{name}/{kind}.{form}")
-    def chart(request: Request, name: str, kind: str, form: str, lang: str = "ko", axis: str = "") -> Response:
+    @router.get("/charts/{name}/{kind}.{file_format}")
+    def chart(request: Request, name: str, kind: str, file_format: str, lang: str = "ko", axis: str = "") -> Response:
         view = board.fresh_view()
         if name == "overview":
             kinds = [OVERVIEW]
@@ -71,14 +72,15 @@ def table_routes(board: LiveBoard) -> APIRouter:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
             query = Query.from_params(request.query_params)
             rows = view.select(name, replace(query, sort=RANK))  # charts show the best, however a table is sorted
-            return chart_data(chart_kind, rows, axis if chart_kind == "parts" else "", view.boards[name])
+            axis_of_parts = axis if chart_kind == "parts" else ""  # the data of other charts have no field `axis`
+            return chart_data(chart_kind, rows, axis_of_parts, view.boards[name])
 
-        if form == "json":  # a Plotly figure, drawn by the page
+        if file_format == "json":  # a Plotly figure, drawn by the page
             language = language_named(lang)
             tag = f"{view.version}-{language}"
             benchmark = BENCHMARKS.get(name)  # None for the overview
             return revalidated(request, tag, JSON, lambda: figure_json(chart_kind, data(), benchmark, language))
-        if form != "csv":
+        if file_format != "csv":
             raise HTTPException(404, "a chart is available as csv, and as json for Plotly")
         file_name = f"hannun-{name}-{kind}.csv"
         return revalidated(

@@ -47,6 +47,7 @@ def _check_template(facts: ModelFacts, benchmark: str, registry: Registry) -> st
         raise RefusedError(RefusalCode.NO_TEMPLATE)
     if len(facts.template) > MAX_TEMPLATE:
         raise RefusedError(RefusalCode.NO_TEMPLATE, f"{len(facts.template):,} > {MAX_TEMPLATE:,}")
+    # A syntax error is in `template_fault` too, but without its line, and not for a model with custom code.
     try:
         environment().parse(facts.template)
     except (TemplateError, RecursionError) as error:

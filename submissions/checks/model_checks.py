@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 
@@ -167,15 +168,9 @@ def inspect_folder(
 
 def _unreadable(model_id: str, refused: RefusedError) -> Report:
     """Return the report for an unreadable repository: checks before the failure passed, later ones are skipped."""
-    if refused.code == RefusalCode.MALFORMED_ID:
-        passed: list[CheckName] = []
-        failed = CheckName.ID
-    elif refused.code == RefusalCode.NO_BASE:
-        passed = [CheckName.ID, CheckName.PUBLIC]
-        failed = CheckName.BASE
-    else:
-        passed = [CheckName.ID]
-        failed = CheckName.PUBLIC
+    failed = _CHECKS_OF_READING.get(refused.code, CheckName.PUBLIC)
+    earlier = list(takewhile(lambda name: name != failed, MODEL_CHECKS))
+    passed = [name for name in earlier if name in (CheckName.ID, CheckName.PUBLIC)]  # they need no file
     skipped = [name for name in MODEL_CHECKS if name not in (*passed, failed, *_OPTIONAL)]
     checks = (
         *(Check(name) for name in passed),
@@ -190,17 +185,19 @@ def _unreadable(model_id: str, refused: RefusedError) -> Report:
 
 
 def _id(model: _Model) -> str:
+    """Return the ID. `open_repository` has refused a malformed one, see `_unreadable`."""
     return model.repository.model_id
 
 
 def _public(model: _Model) -> str:
+    """Return the revision. `open_repository` has refused a repository that is not public, see `_unreadable`."""
     return model.repository.revision[:8]
 
 
-def _adapter(model: _Model) -> str:
+def _base(model: _Model) -> str:
     """Check an adapter's kind and rank. Return its base model, which `open_repository` has read."""
     repository = model.repository
-    base = model.repository.base
+    base = repository.base
     if base is None:
         raise NotApplicableError
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
@@ -232,11 +229,11 @@ def _weights(model: _Model) -> str:
     for part in (model.repository, model.repository.base):
         if part:
             _check_headers(part)
-    _check_adapter(model.repository)
+    _check_adapter_weights(model.repository)
     return _format_params(parameters_of(model.full_model))
 
 
-def _check_adapter(repository: Repository) -> None:
+def _check_adapter_weights(repository: Repository) -> None:
     """Check by the names and shapes of the weights that an adapter is whole and fits its base model.
 
     A LoRA adapter adds a product of two small matrices to a weight of its base model: `lora_B` (output width × rank) times
@@ -280,7 +277,7 @@ def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
     last_parts = module.split(".")[-4:]
     ending = f".{'.'.join(last_parts)}.weight"
     found = [shape for name, shape in of_base.items() if f".{name}".endswith(ending) and len(shape) == 2]
-    fits = {(up[0], down[1]), (down[1], up[0])}  # GPT-2 and its kin store their weights transposed
+    fits = {(up[0], down[1]), (down[1], up[0])}  # some models, such as GPT-2, store them transposed
     if found and fits.isdisjoint(found):
         return f"{up[0]} × {down[1]} ≠ {found[0][0]} × {found[0][1]}"
     return ""
@@ -357,9 +354,9 @@ def _check_extractive(model_type: str, class_names: list[str]) -> None:
     known = architectures()
     if model_type not in known["extractive"] and model_type not in known["not_extractive"]:
         raise _unsupported(model_type)
-    runs = known["extractive"].get(model_type)
-    if runs not in class_names:
-        reason = known["not_extractive"].get(model_type) or f"{class_names[0][:100]}, not {runs}"
+    runnable_class = known["extractive"].get(model_type)
+    if runnable_class not in class_names:
+        reason = known["not_extractive"].get(model_type) or f"{class_names[0][:100]}, not {runnable_class}"
         raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
 
 
@@ -403,6 +400,7 @@ def _tokenizer(model: _Model) -> str:
     names = {name for name, size in sizes.items() if size}
     empty_names = sizes.keys() - names
     found = sorted(name for name in names if name in TOKENIZERS or name.endswith((".model", ".tiktoken")))
+    # transformers fails on an empty tokenizer.json even if other files would be enough.
     if broken := sorted(name for name in empty_names if name in TOKENIZERS and name.endswith(".json")):
         raise RefusedError(RefusalCode.NO_TOKENIZER, f"{broken[0]}: 0 bytes")
     if not found and model_type not in BYTE_LEVEL:
@@ -435,7 +433,7 @@ def _check_settings(repository: Repository) -> None:
     """Raise RefusedError if a settings file would run code from outside transformers, or is too large to be searched."""
     for name, size in repository.sizes_to_fetch.items():
         if may_hold_settings(name) and size > MAX_SETTINGS_BYTES:
-            raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_SETTINGS_BYTES:,} bytes")
+            raise RefusedError(RefusalCode.LONG_SETTINGS, f"{name[:100]}: {size:,} > {MAX_SETTINGS_BYTES:,} bytes")
     for name, content in repository.settings_files.items():  # a missing config is reported by _config
         if may_hold_settings(name) and (key := code_setting(parsed_json(name, content))):
             raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
@@ -458,7 +456,7 @@ def _check_auto_maps(repository: Repository, *, may_run_code: bool) -> None:
 MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
     CheckName.ID: _id,
     CheckName.PUBLIC: _public,
-    CheckName.BASE: _adapter,
+    CheckName.BASE: _base,
     CheckName.LICENSE: _license,
     CheckName.WEIGHTS: _weights,
     CheckName.SIZE: _size,
@@ -468,8 +466,16 @@ MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
     CheckName.TOKENIZER: _tokenizer,
     CheckName.CODE: _code,
 }
+# The checks under which a report shows why a repository could not be read. For any other reason, it is PUBLIC.
+_CHECKS_OF_READING = {
+    RefusalCode.MALFORMED_ID: CheckName.ID,
+    RefusalCode.NO_BASE: CheckName.BASE,
+    RefusalCode.BROKEN_JSON: CheckName.BASE,  # adapter_config.json, which names the base
+    RefusalCode.BROKEN_WEIGHTS: CheckName.WEIGHTS,
+}
 _OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # shown only for adapters and quantised models
-# A model that fails one of these cannot be run at all. If its config is unreadable, CODE may be skipped, but CONFIG fails.
+# A model that fails one of these cannot be run at all. `hannun run` accepts one that fails other checks, for example because
+# only a server that it starts supports the architecture. If the config is unreadable, CODE may be skipped, but CONFIG fails.
 _REQUIRED = (CheckName.WEIGHTS, CheckName.CONFIG, CheckName.QUANTIZATION, CheckName.CODE)
 
 

@@ -1,4 +1,4 @@
-"""The checks of the options that a model is submitted with: the memory it needs, and how it is asked to reason."""
+"""Check the options that a model is submitted with: the precision, by the memory that it needs, and the reasoning mode."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -25,7 +25,7 @@ class Report:
 
 
 class NotCheckableError(Exception):
-    """Raised by a check whose input could not be read. Another check reports the cause."""
+    """Raised by a check whose input is unknown. If a file could not be read, another check reports that."""
 
 
 class NotApplicableError(Exception):

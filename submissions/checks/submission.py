@@ -24,7 +24,7 @@ NOT_OWNERS = {
     "learn", "posts", "settings", "login", "join", "new", "chat", "pricing", "enterprise",
 }  # fmt: skip
 MAX_ADDRESS = 2000  # characters
-MAX_ID = 250  # characters
+MAX_ID = 250  # characters; a valid ID has 193 at most, so one that was cut is refused
 
 OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
 

@@ -31,4 +31,5 @@ class Context:
 
     @cached_property
     def private(self) -> PrivateStore:
+        """The private store: names, answers and heartbeats. Raises StoreError if it cannot be opened or is public."""
         return open_private_store(self.settings)

@@ -14,7 +14,10 @@ from submissions.texts.printable import print_error, printable
 
 
 def approve(context: Context) -> int:
-    """Print hash and size of every file that would run, ask for confirmation, and record the approval."""
+    """Print hash and size of every file that would run, and record the approval if it is confirmed, or else return 2.
+
+    With --undo, withdraw an earlier approval.
+    """
     args = context.args
     store = context.queue.store
     model_id, _, revision = args.model.partition("@")

@@ -37,7 +37,8 @@ COMMANDS: dict[str, Callable[[Context], int]] = {
     "tidy": stores.tidy_store,
     "reindex": stores.reindex,
 }
-# Opening a store creates it, which other commands refuse: a store that is not there is most likely a typing error.
+# Commands that may create the store, which opening it does. For others, a store that is not there is an error: most likely
+# its address is mistyped.
 MAY_CREATE_STORE = ("submit", "check", "approve-code", "opt-out", "migrate", "restore")
 
 

@@ -16,7 +16,10 @@ from submissions.texts.errors import SettingsError
 
 
 def init(args: Namespace) -> int:
-    """Show what is missing, create it, and print what to do next. Raises SettingsError if that is not possible."""
+    """Show what is missing, create it, and print what to do next. Return 1 if the operator declines.
+
+    Raises SettingsError if something cannot be created.
+    """
     if not args.space and not args.machine:
         _ask_where(args)
     board = HubBoard(check_space_name(args.space), args.static) if args.space else None
@@ -87,7 +90,7 @@ def _next(board: HubBoard | None, machine: Machine | None) -> Iterator[str]:
 
 
 def _ask_where(args: Namespace) -> None:
-    """Ask what to set up. Raises SettingsError if there is nobody to ask."""
+    """Ask what to set up, and set the options in `args` accordingly. Raises SettingsError if there is nobody to ask."""
     if not sys.stdin.isatty():
         raise SettingsError(
             "name what to set up: --space ORG/NAME (with --static for files), --machine FOLDER, or both"

@@ -55,7 +55,7 @@ def submit(context: Context) -> int:
     for outcome in outcomes:
         concerned = [outcome.benchmark] if outcome.benchmark else submission.benchmarks
         for benchmark in concerned:
-            if outcome.code == "accepted" and report:
+            if outcome.code == "accepted" and report:  # an accepted model has one
                 print(f"accepted {outcome.key} {report.model_id} {benchmark}")
             elif outcome.code == "refused":
                 known = f" (request {outcome.key})" if outcome.key else ""
@@ -99,18 +99,19 @@ def _submit_api(context: Context) -> int:
     """Queue a model behind an API. Only operators can do this, because the worker uses the operator's key and pays."""
     args = context.args
     apis = context.settings.apis
-    if (known := apis.get(args.api)) is None:
+    if (api := apis.get(args.api)) is None:
         return print_error(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
     # The address and the model's name on the server stand for its unknown weights: a change of either is another revision.
-    server = f"{known.options.base_url} {known.options.model}"
-    facts = facts_of_server(known.model_id, server, args.api, known.efforts)
+    server = f"{api.options.base_url} {api.options.model}"
+    facts = facts_of_server(api.model_id, server, args.api, api.efforts)
     code = 0
     for benchmark in dict.fromkeys(args.benchmark):
         try:
             require_runnable(facts, benchmark, context.registry, args.thinking)
             if context.registry.benchmarks[benchmark].data_stays:
-                addresses = [known.options.base_url, *known.options.replicas]
+                addresses = [api.options.base_url, *api.options.replicas]
                 check_receivers(benchmark, addresses, context.settings)
+            # Not before the loop, so that a submitter whose requests are all refused gets no pseudonym.
             submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
             request = build_request(facts, benchmark, context.registry, submitter, thinking=args.thinking)
             queue = context.private_queue if args.private else context.queue
@@ -128,9 +129,9 @@ def _service(context: Context) -> SubmissionService:
 
 def _submission(context: Context) -> Submission:
     args = context.args
-    benchmarks = tuple(dict.fromkeys(args.benchmark or context.registry.benchmarks))
+    benchmarks = tuple(dict.fromkeys(args.benchmark or context.registry.benchmarks))  # `check` may name none, for all
     model_id, revision = named_model(args.model)
-    share = getattr(args, "share", False)
+    share = getattr(args, "share", False)  # `check` has no --share
     return Submission(model_id, benchmarks, args.revision or revision, args.precision, args.thinking, share)
 
 

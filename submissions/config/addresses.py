@@ -1,4 +1,7 @@
-"""How addresses on the Hub begin, and whether two stores are in one place. Command lines use it, so it imports little."""
+"""Define how addresses on the Hub begin, and find whether two stores are in one place.
+
+The parsers of command lines use this module, so it imports little.
+"""
 
 from os.path import normpath
 from pathlib import Path
@@ -28,7 +31,7 @@ def overlap(url: str, other: str) -> bool:
 def _place(url: str) -> Path:
     """Return the place of a store, which is the same for all spellings: `file:///data/../data/store.git` -> `/data/store.git`.
 
-    Of a remote address it is no real path, and only good to be compared: `hf://buckets/o/n//f/` -> `/hf:/buckets/o/n/f`.
+    For a remote address it is not a real path, but can be compared: `hf://buckets/o/n//f/` -> `/hf:/buckets/o/n/f`.
     """
     if is_remote(url):
         # Names on the Hub are case-insensitive. Those of other services may not be, but too strict a comparison is safe.

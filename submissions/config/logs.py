@@ -22,9 +22,10 @@ from submissions.config.settings import Settings
 from submissions.texts.printable import printable
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
-# Tokens of any user: "hf_AbCdEfGh", and what follows "Bearer " or "Basic " in an Authorization header. Names of functions,
-# such as hf_hub_download, have neither digits nor capitals, nor 16 small letters in a row after "hf_"; "bearer of the
-# message" has no digit. There is no "\b" in front, because a token may follow the n of an escaped line break: "\nhf_AbCdEfGh".
+# Tokens of any user or organisation: "hf_AbCdEfGh", "api_org_aBcdef", and what follows "Bearer " or "Basic " in an
+# Authorization header. Names of functions, such as hf_hub_download, have neither digits nor capitals, nor 16 small letters
+# in a row after "hf_"; "bearer of the message" has no digit. There is no "\b" in front, because a token may follow the n of
+# an escaped line break: "\nhf_AbCdEfGh".
 TOKEN_PATTERN = re.compile(
     r"(?:hf|api)_(?=\w{0,40}[A-Z\d])\w{8,}|hf_[a-z]{16,}"
     r"|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}|(?<=bearer )(?=\S{0,80}\d)[\w.~+/-]{8,}"
@@ -34,11 +35,19 @@ TOKEN_PATTERN = re.compile(
 AUTHORIZATION_PATTERN = re.compile(
     r"(authorization(?:['\"]?\s*[:=]|['\"],)\s*b?['\"]?(?:[\w-]+ )?)[^\r\n'\", ]+", re.IGNORECASE
 )
-# "user:password" in https://user:password@example.org, also if the password has "/" or "@", and "token" in
-# https://token@example.org; but not "board:7860/models/a" in https://board:7860/models/a@main, and nothing of another address
-# or a query.
-PASSWORD_PATTERN = re.compile(r"(?<=://)(?:[^/@:\s]+:(?!\d{1,5}/)(?:(?!://)[^\s?#])*|[^/@\s]+)(?=@)")
-MAX_PRINTED_CHARS = 10_000  # of a line that code prints instead of logging it; a longer one is logged in parts
+# "user:password" in https://user:password@example.org, and "token" in https://token@example.org.
+PASSWORD_PATTERN = re.compile(
+    r"""
+    (?<=://)
+    (?: [^/@:\s]+ : (?! \d{1,5}/ )      # a user, but not a host with its port: https://board:7860/models/a@main
+        (?: (?! :// ) [^\s?#] )*        # a password, which may have "/" and "@", but no query and no other address
+      | [^/@\s]+                        # a token
+    )
+    (?=@)
+    """,
+    re.VERBOSE,
+)
+MAX_PRINTED_CHARS = 10_000  # of a printed line that has no end yet; when it is longer, its beginning is logged
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 
@@ -70,7 +79,7 @@ class Redacting(logging.Formatter):
         if record.stack_info:
             entry["stack"] = self._redacted(self.formatStack(record.stack_info))
         line = json.dumps(entry, ensure_ascii=False)
-        # As printable(), with the escapes of JSON. U+2028 is a line break.
+        # json.dumps keeps some line breaks, such as U+2028. Escape what printable() would, but in the form of JSON.
         return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
     def formatException(self, ei: Any) -> str:
@@ -154,7 +163,8 @@ class _LoggedLines(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Log all lines that are complete now."""
-        if getattr(self._thread, "is_logging", False):  # `logging` prints here that the line below cannot be logged
+        # If a line cannot be logged, `logging` prints that to stderr, which is this stream. To log it would fail again.
+        if getattr(self._thread, "is_logging", False):
             return len(text)
         *lines, unfinished = f"{getattr(self._thread, 'unfinished', '')}{text}".split("\n")
         while len(unfinished) > MAX_PRINTED_CHARS:

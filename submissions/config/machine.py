@@ -56,7 +56,7 @@ def memory_bytes() -> int:
 
 
 def core_count() -> int:
-    """Return the cores that this process may use. A share of a core counts as one."""
+    """Return how many cores this process may use, rounded up: half a core counts as one."""
     counts = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     for folder in own_groups("cpu") or own_groups(V2):
         with suppress(OSError, ValueError):  # no such file, or no limit
@@ -80,7 +80,7 @@ def limit_reached(folder: Path) -> bool:
         # "oom" counts how often memory ran out at this group's limit; "oom_kill" also counts kills for other limits.
         counts = dict(line.split() for line in (folder / "memory.events").read_text().splitlines())
         return int(counts.get("oom", 0)) > 0
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # version 1: how often this group's memory reached its limit
         return int((folder / "memory.failcnt").read_text()) > 0
     return False
 
@@ -95,6 +95,7 @@ def _cpu_quota(folder: Path) -> tuple[int, int]:
     else:
         quota = (folder / "cpu.cfs_quota_us").read_text()
         period = (folder / "cpu.cfs_period_us").read_text()
+    # Without a limit, the quota is "-1" in version 1, and "max" in version 2, for which int() raises ValueError.
     if int(quota) < 0:
         raise ValueError("no limit")
     return int(quota), int(period)

@@ -65,9 +65,10 @@ def server_name(command: str) -> str:
     """
     program = program_of(command)
     words = server_words(command)
-    following = words[words.index(program) + 1 :]
-    options = list(takewhile(lambda word: word.startswith("-"), following))  # later ones are the script's
-    runs_module = Path(program).name.startswith("python") and "-m" in options
-    if runs_module and (module := following[options.index("-m") + 1 :]):
-        return module[0].partition(".")[0]
+    arguments = words[words.index(program) + 1 :]
+    # Only options at the start count. In `python x.py -m {model}`, "-m" is an option of the script.
+    leading_options = list(takewhile(lambda word: word.startswith("-"), arguments))
+    runs_module = Path(program).name.startswith("python") and "-m" in leading_options
+    if runs_module and (module_and_rest := arguments[leading_options.index("-m") + 1 :]):
+        return module_and_rest[0].partition(".")[0]
     return Path(program).name

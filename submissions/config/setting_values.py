@@ -12,7 +12,8 @@ from submissions.records.base import MODEL_ID, Sha
 from submissions.records.hub_names import is_hub_id
 from submissions.records.options import Effort
 
-# Fields of an entry of HANNUN_APIS that become its ApiOptions. Its other fields are `model_id` and `efforts`.
+# Fields of an entry of HANNUN_APIS that become its ApiOptions. Its other fields are `model_id` and `efforts`. The
+# options that are not here, such as `spawn` and `max_requests`, are for HANNUN_SERVER and `python -m evaluator run`.
 API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
 API_REQUIRED = ("model_id", "base_url", "model")
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move
@@ -46,10 +47,10 @@ class ApiModel(BaseModel):
     def _gather_options(cls, value: Any) -> Any:
         """Move the fields of a HANNUN_APIS entry that describe its server into `options`.
 
-        A value that has `options`, and so was not written by an operator, is returned unchanged. Raises ValueError for
-        unknown or missing fields.
+        A value whose `options` are built already, by code, is returned unchanged. Raises ValueError for unknown or missing
+        fields.
         """
-        if not isinstance(value, dict) or "options" in value:
+        if not isinstance(value, dict) or isinstance(value.get("options"), ApiOptions):
             return value
         if unknown := sorted(value.keys() - {"model_id", "efforts", *API_FIELDS}):
             raise ValueError(

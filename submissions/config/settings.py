@@ -259,7 +259,7 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
     @field_validator("hub_token", "data_token")
     @classmethod
     def _check_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """Remove white space around a token. Reject other characters that no token has: libraries would quote it in errors."""
+        """Remove white space around a token. Reject a token with other invalid characters: libraries quote it in errors."""
         if value is None:
             return None
         token = value.get_secret_value().strip()
@@ -350,7 +350,10 @@ class Settings(BoardSettings, ModelSettings, WorkerSettings, StoreSettings, Base
 
     @property
     def secrets(self) -> dict[str, str]:
-        """Return all secrets by the name of their variable: secret settings, and API keys that settings refer to."""
+        """Return all secrets by the name of their variable: secret settings, API keys that settings refer to, and HF_TOKEN.
+
+        HF_TOKEN is the variable from which huggingface_hub reads a token.
+        """
         secret_fields = {name: value for name, value in self if isinstance(value, SecretStr)}
         found = {f"HANNUN_{name.upper()}": value.get_secret_value() for name, value in secret_fields.items()}
         if token := self.hub_token_value:  # the current one, which may come from a file
@@ -450,6 +453,7 @@ def _first_error(error: ValidationError) -> str:
         return reason
     # `options` is not a field that the operator writes: `ApiModel` gathers the fields of HANNUN_APIS into it.
     variable, *inner = (str(part) for part in first["loc"] if part != "options")
+    # Pydantic names a field that has an alias by the alias, "HANNUN_PORT", and any other by its own name, "slots".
     name = f"HANNUN_{variable.upper().removeprefix('HANNUN_')}"
     if name not in os.environ:
         name = GRADIO_VARIABLES.get(name, name)  # the variable that the invalid value was read from

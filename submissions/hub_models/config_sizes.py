@@ -28,7 +28,8 @@ MAX_LAYERS = 1000  # every layer takes time for each token, however small it is
 # Names of image sides in a processor's settings. Sizes may also be objects: {"crop_size": {"height": 336, …}}.
 IMAGE_SIDES = ("height", "width", "size", "crop_size", "image_size", "max_height", "max_width")
 MAX_IMAGE_SIDE = 16_384  # pixels
-# Some processors (CLIP) mean a side by these names, others (Qwen2-VL) a number of pixels.
+# Some processors (CLIP) mean a side by these names, others (Qwen2-VL) a number of pixels. The limit is that of pixels,
+# because the settings do not show which is meant.
 IMAGE_EDGES = ("shortest_edge", "longest_edge", "min_pixels", "max_pixels")
 MAX_IMAGE_PIXELS = MAX_IMAGE_SIDE**2
 # Names of the tokens that a processor writes for an image, whatever its size.
@@ -103,7 +104,8 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
     """Return the largest size that a part has under one of these names, at most SIZE_CAP, or 0 if there is none."""
     stated = [part.get(name) for name in names]
-    # Not lists: a width for each layer says nothing about the product of the largest ones.
+    # Not from lists: the largest width and the largest inner width may be of different layers, whose product is not a lower
+    # bound.
     return max(_sizes([value for value in stated if not isinstance(value, list)]), default=0)
 
 

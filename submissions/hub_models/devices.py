@@ -4,7 +4,6 @@ import os
 import subprocess
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
 
 from submissions.config.machine import memory_bytes
 
@@ -23,18 +22,20 @@ class Device:
 
 @cache
 def visible_devices() -> list[Device]:
-    """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES lists before an invalid name.
+    """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES lists.
 
-    "0,2" are two, "-1" are none, and "0,-1,1" is one.
+    CUDA ignores an empty name or the index of no GPU, such as "-1", and all names after it: "0,2" are two GPUs, "-1" is none,
+    and "0,-1,1" is one. A UUID may be shortened. Other names are kept, because they may be parts of a GPU (MIG).
     """
     gpus = _gpus()
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
         return [Device(gpu.index, gpu.memory, gpu.uuid) for gpu in gpus]
-    by_name = {name: gpu for gpu in gpus for name in (gpu.index, gpu.uuid)}
-    names = takewhile(lambda name: name not in ("", "-1"), map(str.strip, chosen.split(",")))
     devices = []
-    for name in names:
-        gpu = by_name.get(name)
+    for name in map(str.strip, chosen.split(",")):
+        gpu = next((gpu for gpu in gpus if gpu.is_called(name)), None)
+        is_index = name.removeprefix("-").isdecimal()
+        if not name or (is_index and not gpu and (gpus or name == "-1")):
+            break
         devices.append(Device(name, gpu.memory, gpu.uuid) if gpu else Device(name))
     return devices
 
@@ -45,7 +46,10 @@ def device_names() -> list[str]:
 
 
 def device_memory() -> int:
-    """Return the total memory of the visible GPUs in bytes. Without a GPU, it is the memory that this process may use."""
+    """Return the total memory of the visible GPUs in bytes.
+
+    Without a GPU whose memory is known, it is the main memory that this process may use.
+    """
     gpu_memory = sum(device.memory or 0 for device in visible_devices())
     return gpu_memory or memory_bytes()
 
@@ -58,6 +62,9 @@ class _Gpu:
     uuid: str
     memory: int  # bytes
     model: str  # such as "NVIDIA H100 80GB HBM3"
+
+    def is_called(self, name: str) -> bool:
+        return name == self.index or (name.startswith("GPU-") and self.uuid.startswith(name))
 
 
 def _gpus() -> list[_Gpu]:

@@ -107,7 +107,8 @@ def with_declared_base(repository: Repository, models_dir: Path | None) -> Repos
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
     """Read a single repository. Raises RefusedError with the reason if it cannot be read.
 
-    `revision` is ignored for a folder: it may have the base of an adapter, for which the adapter names a commit of the Hub.
+    `revision` is ignored for a folder. The folder may have the base model of an adapter, and the revision that the adapter
+    names for it is a commit on the Hub, which no folder has.
     """
     if not is_hub_id(model_id):
         raise RefusedError(RefusalCode.MALFORMED_ID)

@@ -96,8 +96,9 @@ def parameters(tensors: Mapping[str, tuple[str, list[int]]], config: Mapping[str
             is_packed = name.endswith(PACKED_SUFFIXES)
         numbers = prod(shape)
         stored_bits = numbers * STORED_BITS.get(dtype, OTHER_STORED_BITS)
-        # Weights may cross the border of two numbers: 32 of 3 bits are in three 32-bit integers.
-        count += max(numbers, stored_bits // bits) if is_packed else numbers
+        # The bits of the whole tensor are divided, because a weight may cross the border of two numbers: 32 weights of 3
+        # bits are in three 32-bit integers.
+        count += stored_bits // bits if is_packed else numbers
     return count
 
 

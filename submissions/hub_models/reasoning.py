@@ -134,11 +134,13 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
         tags: The tags in the model's template. If None, known tags count only at the start of the output.
         opened: Whether the prompt ended inside the reasoning.
 
-    An output whose reasoning is never closed, or starts again after it was closed, has no answer:
+    An output whose reasoning is never closed, or starts again after it was closed, has no answer. Examples:
 
         split("<think>a</think>b", THINK)   Split(reasoned=True, answer_at=16)
         split("b", THINK)                   Split(reasoned=False, answer_at=0)
         split("<think>a", THINK)            Split(reasoned=True, answer_at=None)
+        split("a</think>b", THINK)          Split(reasoned=True, answer_at=9)
+        split("a</think>b", None)           Split(reasoned=False, answer_at=0)
     """
     used = tags or leading_tags(output) or THINK
     starts_with_reasoning = opened or output.lstrip().startswith(used.opening.strip())
@@ -256,7 +258,8 @@ def thinking_modes(
         has_effect = len({str(prompt) for prompt in rendered.values()}) > 1  # the switch may be read but change nothing
         if has_effect:
             prompts |= {mode: prompt for mode, prompt in rendered.items() if prompt}
-    # The default prompt may match none of the modes, for example if the template has another effort.
+    # The default prompt may match none of the modes. A model with an on/off switch is then evaluated in mode "on". One
+    # that has efforts only keeps its default (None), as Mistral's "none".
     fallback: Thinking | None = "on" if "on" in prompts else None
     default_mode = next((mode for mode, prompt in prompts.items() if prompt == default_prompt), fallback)
     return default_mode, tuple(prompts)

@@ -1,8 +1,8 @@
 """Represent a model's repository: its settings files, its file sizes, and the headers of its weight files.
 
 A repository is read once, by `folder_repository` here or, from the Hub, by `submissions/hub_models/open_repository.py`. The
-checks in `submissions/checks/model_checks.py` and `facts_of` use the result and read no files. Files are untrusted: they may
-be huge, broken, or links that lead out of the folder.
+checks in `submissions/checks/model_checks.py` and `facts_of` in `model_facts.py` beside this file use the result and read no
+files. Files are untrusted: they may be huge, broken, or links that lead out of the folder.
 """
 
 import hashlib
@@ -98,7 +98,7 @@ class Repository:
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
     base_model: str | None = None  # ID of the model that it was made from, as its card names it
     base: "Repository | None" = None  # of an adapter: the model that it is applied to, read by `with_base`
-    declared_base: "Repository | None" = None  # of a full model: that of `base_model`, read by `with_declared_base`
+    declared_base: "Repository | None" = None  # of a full model: the model `base_model`, read by `with_declared_base`
 
     @cached_property
     def config(self) -> ModelConfig:
@@ -189,7 +189,7 @@ def check_links(folder: Path) -> None:
 
 
 def code_digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each Python file of a model, by name. Approvals of code are based on these."""
+    """Return the SHA-256 of each Python file of a model by name, also of hidden ones. Approvals of code are based on these."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob(CODE_PATTERN))
@@ -263,6 +263,7 @@ def weight_files(sizes: dict[str, int], settings_files: dict[str, bytes]) -> lis
     if WEIGHTS in sizes:
         return [WEIGHTS]
     try:
+        # The index is untrusted: it may name any number of files. Each one that exists costs requests to the Hub.
         names: set[str] = set(json.loads(settings_files[INDEX])["weight_map"].values())
         return sorted(name for name in names if isinstance(name, str))[:MAX_DOWNLOADED_FILES]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
@@ -278,9 +279,10 @@ def read_header(
         sizes: The size in bytes of each file of the repository.
         name: The name of the weight file.
         header_bytes: The length of its header.
-        read: Returns its SafetensorsFileMetadata, from a folder or from the Hub. Headers are untrusted, so any error makes the
-            file unreadable.
+        read: Returns its SafetensorsFileMetadata, from a folder or from the Hub.
         config: The model's config, which may declare a quantisation that stores several parameters in one element.
+
+    Raises HTTPError or OSError if the file cannot be reached. Headers are untrusted, so any other error means an invalid one.
     """
     if name not in sizes:
         return None
@@ -300,12 +302,9 @@ def read_header(
 
 
 def _header_bytes(path: Path) -> int:
-    """Return the length of a safetensors file's header, or 0 if the file cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return int.from_bytes(file.read(LENGTH_BYTES), "little")
-    except OSError:
-        return 0
+    """Return the length of a safetensors file's header."""
+    with path.open("rb") as file:
+        return int.from_bytes(file.read(LENGTH_BYTES), "little")
 
 
 def json_or_empty(name: str, settings_files: Mapping[str, bytes]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Read the types and sizes of a model's language model and vision encoder from its config.json, for the page of the model.
 
-The page shows them beside what the maker declares about the model's lineage. Anybody may have written the config, so only
-short names and plausible sizes are taken from it.
+The page shows them beside what the maker declares about the model's lineage, and how many tensors of its declared base the
+model has (`with_base_tensors`). Anybody may have written the config, so only short names and plausible sizes are taken from
+it.
 """
 
 import re
@@ -11,8 +12,9 @@ from typing import Any
 from submissions.hub_models.repository import Shapes
 from submissions.records.architecture import Architecture
 
+# What the fields of Architecture accept (`TypeName` and `Size` beside it).
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-_MAX_SIZE = 10**9  # of a number that is shown
+_MAX_SIZE = 10**9
 MAX_PREFIX = 3  # parts that a name may have in front; "model.language_model." is two
 # The names under which architectures nest the config of a part, and store its sizes. The thinker of Qwen2.5-Omni
 # contains the other parts.
@@ -50,11 +52,11 @@ def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Archite
     """
     if not own or not base:
         return shown
-    base_tensors = {(name, tuple(shape)) for name, shape in base.items()}
-    own_tensors: set[tuple[str, tuple[int, ...]]] = set()
+    base_tensors = set(base.items())  # names with shapes
+    candidates: set[tuple[str, tuple[int, ...]]] = set()  # each own tensor under all names that the base may give it
     for name, shape in own.items():
-        own_tensors.update(without_prefixes(name, tuple(shape)))
-    return shown.evolve(base_tensors=len(base_tensors), base_tensors_found=len(own_tensors & base_tensors))
+        candidates.update(without_prefixes(name, shape))
+    return shown.evolve(base_tensors=len(base_tensors), base_tensors_found=len(candidates & base_tensors))
 
 
 def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
@@ -78,8 +80,8 @@ def _nested(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, A
 def _vision_width(vision: Mapping[str, Any], text_width: int | None) -> int | None:
     """Return the width of a vision encoder.
 
-    Some, such as Qwen2-VL's, call the width of their output `hidden_size`, which is that of the language model, and their
-    own `embed_dim`.
+    In some configs, such as that of Qwen2-VL, `hidden_size` is the width of the encoder's output, which is the language
+    model's, and `embed_dim` is its own: {"hidden_size": 3584, "embed_dim": 1280} beside a text width of 3584 -> 1280.
     """
     width = _size(vision, WIDTHS)
     if width == text_width:

@@ -42,7 +42,7 @@ END_SECONDS = 5.0  # for the child process to end after it has closed its output
 START_SECONDS = 120.0  # for the child process to import its libraries
 MAX_MEMORY = 2**30  # bytes of the child process
 MAX_ADDED_CHARS = 100_000  # that a template may add to a conversation
-BYTES_PER_CHAR = 8  # at most, generously: JSON writes a character beyond ASCII as \uXXXX, six bytes
+BYTES_PER_CHAR = 12  # at most: JSON writes a character beyond U+FFFF as two \uXXXX
 FIXED_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that print the date, so that prompts never change
 
 Conversation = Sequence[Mapping[str, Any]]  # messages with "role" and "content"
@@ -113,7 +113,7 @@ class TemplateRenderer:
                 raise self._fault
             if not self._ready:
                 self._write(self._setup)
-                self._read(START_SECONDS, MAX_MEMORY)
+                self._read(START_SECONDS, MAX_MEMORY)  # "ready", which is written before the template is compiled
                 self._ready = True
             message = {
                 "conversations": list(conversations),
@@ -123,7 +123,7 @@ class TemplateRenderer:
             sent_bytes = self._write(message)
             started = time.monotonic()
             limit = min(RENDER_SECONDS, self._seconds_left)
-            # The child itself refuses a prompt that is too long (`_rendered_batch`). This limit is for one that does not.
+            # The child refuses a single prompt that is too long (`_rendered_batch`). This limit is for all prompts together.
             max_chars = sent_bytes + MAX_ADDED_CHARS * len(conversations)
             reply = self._read(limit, BYTES_PER_CHAR * max_chars)
             self._seconds_left -= time.monotonic() - started

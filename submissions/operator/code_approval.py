@@ -1,5 +1,6 @@
 """Approve the Python files of a model's repository at one commit. Each file is approved by its hash."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +29,7 @@ def draft_approval(
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, repository.revision)
     if folder := local_model(model_id, models_dir):
         files = code_digests(folder)
-        sizes = _sizes(folder)
+        sizes = _sizes(folder, files)
     else:
         with TemporaryDirectory() as scratch:
             try:
@@ -36,7 +37,7 @@ def draft_approval(
             except (HTTPError, OSError) as error:
                 raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
             files = code_digests(Path(scratch))
-            sizes = _sizes(Path(scratch))
+            sizes = _sizes(Path(scratch), files)
     if not files:
         raise RefusedError(RefusalCode.NO_CODE)
     return CodeApproval(model_id=repository.model_id, revision=revision, files=files, approved_at=now), sizes
@@ -76,6 +77,6 @@ def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | 
         return None
 
 
-def _sizes(folder: Path) -> dict[str, int]:
-    """Return the size in bytes of each Python file of a folder, by name."""
-    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob(CODE_PATTERN))}
+def _sizes(folder: Path, names: Iterable[str]) -> dict[str, int]:
+    """Return the size in bytes of each of the named files, by name."""
+    return {name: (folder / name).stat().st_size for name in names}

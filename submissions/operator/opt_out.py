@@ -17,8 +17,7 @@ def opt_out(queue: Queue, name: str, now: datetime) -> list[str]:
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
         rows = queue.rows(snapshot)
-        paths = {*snapshot.files, record.path}
-        pending = [row for row in rows if row.status == Status.PENDING and opted_out(row.model_id, paths)]
+        pending = [row for row in rows if row.status == Status.PENDING and opted_out(row.model_id, {record.path})]
         cancelled = [queue.get(row.key, snapshot) for row in pending]
         changes = with_requests(rows, cancelled, []) if cancelled else {}
         return {record.path: record.to_bytes(), **changes}, f"Opt out {name}", [request.key for request in cancelled]

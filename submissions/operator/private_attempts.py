@@ -1,7 +1,8 @@
 """Count the private evaluations of a model, so that nobody can publish only the best of many.
 
-The private store has hashes of their results by a hash of the model's name. A count becomes public with the next public row
-of the model on the same test set. Evaluations that were withdrawn count too, and so does each repetition of one.
+The private store has a file for each model, named by a hash of its ID, with a hash of each evaluation. A count becomes public
+with the next public row of the model on the same test set. Evaluations that were withdrawn count too, and so does each
+repetition of one.
 """
 
 import json
@@ -35,7 +36,7 @@ def publish_attempts(public: Store, private: PrivateStore, model_id: str) -> Non
         shown_sets = {(row.benchmark, row.split) for row in rows if row.kind == "verified"}
         # A private evaluation that was published has the same hash as its row, and is no longer counted as private.
         public_runs = {_run_hash(row.key, row.date) for row in rows}
-        # Sorted by set, because the record keeps the order of the counts, which would be that of the evaluations.
+        # Sorted by test set. Otherwise the order of the counts in the public record would be that of the evaluations.
         counts: Counter[str] = Counter()
         for run, (benchmark, split) in sorted(attempts.items(), key=lambda attempt: attempt[1]):
             if run not in public_runs and (benchmark, split) in shown_sets:

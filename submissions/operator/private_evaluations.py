@@ -44,7 +44,8 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
     """Publish the result of a private evaluation, whose maker has agreed, and delete it from the private queue.
 
     The record stays as it is, so that the maker's copy and its signature agree with what is public. Raises QueueError if
-    there is no result, the model was opted out, or the same request is public already; StoreError if a store fails.
+    there is no result, this release would write its record differently, the model was opted out, or the same request is
+    public already; StoreError if a store fails.
     """
     request, result, record, statement = finished_result(private_queue, key)
     answers_path = EvalResult.answers_path_of(key)
@@ -72,9 +73,9 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
 
 
 def withdraw_private(private_queue: Queue, public: Store, private: PrivateStore, settings: Settings, key: str) -> None:
-    """Delete a private evaluation with its answers. Raises QueueError if it is running or there is none, StoreError.
+    """Delete a private evaluation with its answers, except that it still counts among the attempts of its model.
 
-    What remains is its count among the attempts of the model, under hashes.
+    Raises QueueError if there is no such evaluation or it is running, StoreError if a store fails.
     """
     request = private_queue.get(key)
     public_status = status_of(key, public.snapshot())
@@ -135,4 +136,4 @@ def _delete(queue: Queue, request: EvalRequest) -> None:
     _, unreadable = rebuild_index(queue.store)
     if unreadable:
         raise StoreError(f"{queue.store.url}: {unreadable[0].path} cannot be read")
-    queue.store.tidy(grace_s=0)
+    queue.store.tidy(grace_s=0)  # without the hour in which readers can still use older snapshots

@@ -21,8 +21,7 @@ def retire(store: Store, key: str, reason: str, now: datetime) -> None:
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         if all(row.key != key for row in board_reader(store).read(snapshot)[0]):
             raise QueueError(f"there is no result {key}")
-        known = _retirement(store, key, snapshot)
-        if known and known.until is None:
+        if is_retired(store, key, snapshot):
             raise QueueError(f"{key} is retired already")
         return {Retirement.path_of(key): retirement.to_bytes()}, f"Retire {key}", None
 
@@ -33,20 +32,23 @@ def reinstate(store: Store, key: str, now: datetime) -> None:
     """Rank a retired result again, and keep the record of its retirement. Raises QueueError if it is not retired."""
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-        known = _retirement(store, key, snapshot)
-        if known is None or known.until:
+        retirement = _current_retirement(store, key, snapshot)
+        if retirement is None:
             raise QueueError(f"{key} is not retired")
-        return {Retirement.path_of(key): known.evolve(until=now).to_bytes()}, f"Reinstate {key}", None
+        return {Retirement.path_of(key): retirement.evolve(until=now).to_bytes()}, f"Reinstate {key}", None
 
     transact(store, decide)
 
 
 def is_retired(store: Store, key: str, snapshot: Snapshot) -> bool:
     """Return whether a result is retired now. Raises StoreError."""
-    known = _retirement(store, key, snapshot)
-    return known is not None and known.until is None
+    return _current_retirement(store, key, snapshot) is not None
 
 
-def _retirement(store: Store, key: str, snapshot: Snapshot) -> Retirement | None:
+def _current_retirement(store: Store, key: str, snapshot: Snapshot) -> Retirement | None:
+    """Return the retirement of a result, or None if there is none or it has ended."""
     path = Retirement.path_of(key)
-    return Retirement.from_json(store.read(path, snapshot.head)) if path in snapshot.files else None
+    if path not in snapshot.files:
+        return None
+    retirement = Retirement.from_json(store.read(path, snapshot.head))
+    return retirement if retirement.until is None else None

@@ -18,7 +18,7 @@ from submissions.texts.refusals import RefusalCode
 def opted_out(model_id: str, paths: Container[str]) -> str | None:
     """Return the owner or model ID under which a model was opted out, or None if it was not.
 
-    `paths` are all paths of the store.
+    `paths` contains the paths of the opt-outs that count, for example all paths of the store.
     """
     owner = model_id.partition("/")[0]
     return next((name for name in (owner, model_id) if OptOut.path_of(name) in paths), None)

@@ -2,8 +2,9 @@
 
 The last upkeep of the store and the last diagnosis by `doctor` are kept beside them.
 
-A heartbeat is the current `Lease` of a running request, with its progress, written again at every beat. These files are
-worthless afterwards, so they are kept in the private store, which has no history, and not committed to the public one.
+A heartbeat is the current `Lease` of a running request, with its progress, written again at every beat. Only the newest
+content of these files matters, so they are kept in the private store, which has no history, and not committed to the public
+one.
 """
 
 from collections.abc import Iterable
@@ -109,7 +110,7 @@ class Heartbeats:
 
     @property
     def health(self) -> Health:
-        """Since when the private store cannot be read or written."""
+        """Return the health of the private store: since when it cannot be read or written, if so."""
         return private_store_health(self._settings)
 
     def probe(self) -> None:

@@ -23,13 +23,14 @@ def extended_lease(lease: Lease, now: datetime, duration: timedelta, progress: P
 def has_expired(request: EvalRequest, heartbeats: Heartbeats | None, now: datetime) -> bool:
     """Return whether the lease of a running request has expired.
 
-    Its claim has an expiry, and each heartbeat, which is stored apart, has a later one.
+    The request has the expiry that was set when it was claimed. Each heartbeat has a later one, but is a file of its own, which
+    is read only when the first has passed.
     """
     lease = request.lease
     if lease is None or now <= lease.expires_at + SKEW:
         return False
     beat = heartbeats.last(request.key, lease) if heartbeats else None
-    return not beat or beat.nonce != lease.nonce or now > beat.expires_at + SKEW
+    return beat is None or now > beat.expires_at + SKEW
 
 
 def require_held(request: EvalRequest, current: EvalRequest | None) -> None:

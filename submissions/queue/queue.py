@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from submissions.config.logs import hide_in_logs
-from submissions.queue.admission import first_refusal, status_of
+from submissions.queue.admission import first_refusal, opted_out, status_of
 from submissions.queue.fair_order import fair_order
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.leases import extended_lease, has_expired, new_lease, require_held
@@ -117,6 +117,7 @@ class Queue:
         self._forms.append(own_form)
         with self._submitting:
             if not own_form.decided:  # otherwise the thread that held the lock before has committed it
+                # One by one, because other threads may append meanwhile.
                 forms = [self._forms.popleft() for _ in range(len(self._forms))]
                 try:
                     transact(self.store, lambda snapshot: self._queue_forms(forms, snapshot))
@@ -135,7 +136,10 @@ class Queue:
         return own_form.refusals
 
     def _queue_forms(self, forms: list[_Form], snapshot: Snapshot) -> tuple[Changes, str, None]:
-        """Decide about each request as if those before it were queued already, and return the changes that queue them."""
+        """Decide about each request as if those before it were queued already, and return the changes that queue them.
+
+        It decides from the start each time, because it is called again if another writer commits first.
+        """
         rows = self.rows(snapshot)
         queued = list[EvalRequest]()
         for form in forms:
@@ -145,7 +149,7 @@ class Queue:
                 form.refusals.append(refused)
                 if refused is None:
                     queued.append(request)
-                    rows.append(queue_row(request, ""))
+                    rows.append(queue_row(request, blob=""))  # the record has no blob yet, and the checks read none
         if not queued:
             return {}, "", None
         what = queued[0].key if len(queued) == 1 else f"{len(queued)} requests"
@@ -157,8 +161,9 @@ class Queue:
         Only requests for `benchmarks` are claimed, because another version may have queued one that this worker lacks. By
         default all are.
 
-        Requests with an expired lease are first returned to pending, or quarantined after too many attempts. Raises
-        StoreError if the store has no room for the result.
+        Requests with an expired lease are first returned to pending, or quarantined after too many attempts. Pending requests
+        of models that were opted out while they were running are deleted. Raises StoreError if the store has no room for the
+        result.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, _Claim]:
@@ -172,8 +177,11 @@ class Queue:
                 request = self._try_load(row.path, snapshot)
                 if request is None:
                     continue  # an unreadable record must not block the requests behind it
-                done = request.evolve(status=Status.FINISHED)
-                check_room(self.store, (done.path, EvalResult.path_of(request.model_id, request.key)), snapshot)
+                if opted_out(request.model_id, snapshot.files):
+                    return self._move(snapshot, [request], []), f"Cancel {request.key}", _Claim(None, try_again=True)
+                finished_path = EvalRequest.path_of(request.key, Status.FINISHED)
+                result_path = EvalResult.path_of(request.model_id, request.key)
+                check_room(self.store, (finished_path, result_path), snapshot)
                 lease = new_lease(worker, now, self._lease)
                 claimed = request.evolve(
                     status=Status.RUNNING, attempt=request.attempt + 1, lease=lease, started_at=now, failure=None
@@ -266,24 +274,29 @@ class Queue:
         transact(self.store, decide)
 
     def requeue(self, key: str) -> EvalRequest:
-        """Put a failed, quarantined or running request back to pending. Raises QueueError for any other."""
+        """Put a failed, quarantined or running request back to pending.
+
+        Raises QueueError for any other, and for a model that was opted out.
+        """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest]:
             request = self.get(key, snapshot)
             if request.status in (Status.PENDING, Status.FINISHED):
                 raise QueueError(f"request {key} is {request.status}; only failed, quarantined or running ones go back")
+            if name := opted_out(request.model_id, snapshot.files):
+                raise QueueError(f"request {key} cannot go back: {name} has opted out of evaluation")
             after = _pending(request, attempt=0)
             return self._move(snapshot, [request], [after]), f"Requeue {key}", after
 
         return transact(self.store, decide)
 
     def requeue_all(self) -> list[str]:
-        """Put every quarantined request back to pending. Return their keys."""
+        """Put every quarantined request back to pending, except those of models that were opted out. Return their keys."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
             quarantined = [row for row in self.rows(snapshot) if row.status == Status.QUARANTINED]
             loaded = (self._try_load(row.path, snapshot) for row in quarantined)
-            before = [request for request in loaded if request]
+            before = [request for request in loaded if request and not opted_out(request.model_id, snapshot.files)]
             after = [_pending(request, attempt=0) for request in before]
             changes = self._move(snapshot, before, after) if before else {}
             return changes, f"Requeue {len(before)} quarantined", [request.key for request in before]
@@ -308,7 +321,10 @@ class Queue:
         return [request for request in running if request]
 
     def _after_loss(self, request: EvalRequest, now: datetime) -> EvalRequest:
-        return self._after_failure(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)
+        """Return the record that replaces a running request whose worker is lost, in the stage of its last heartbeat."""
+        beat = self._heartbeats.last(request.key, request.lease) if self._heartbeats and request.lease else None
+        stage = beat.progress.stage if beat and beat.progress else Stage.INFER
+        return self._after_failure(request, Failure(stage=stage, code=FailureCode.WORKER_LOST), now)
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
         """Return the record that replaces a running request whose attempt failed, see `fail`."""

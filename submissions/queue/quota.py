@@ -51,8 +51,8 @@ class Quota:
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
     erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
-    # Returns, for an owner and the key of a request, the keyed mark that the request has if its submitter belongs to that
-    # owner (Pseudonyms.owner_mark). Other requests have a random mark. None: nobody belongs to an owner.
+    # Takes an owner and the key of a request, and returns the mark that the request has if its submitter belongs to that owner
+    # (Pseudonyms.owner_mark). Other requests have a random mark. None: no submission counts for an organisation.
     owner_mark: Callable[[str, str], str] | None = None
     guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode counts
 

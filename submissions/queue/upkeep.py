@@ -9,7 +9,7 @@ from submissions.store.private import PrivateStore
 
 UPKEEP_INTERVAL = timedelta(days=7)
 RETRY_AFTER = timedelta(days=1)  # after an upkeep that failed
-UPKEEP = "tidied.json"
+UPKEEP = "tidied.json"  # in the private store: when the last upkeep was, and whether it is done
 
 
 def tidy_if_due(store: Store, private: PrivateStore, now: datetime) -> bool:

@@ -41,19 +41,25 @@ def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
         return median(known) if known else inf
 
     found: dict[str, Wait] = {}
-    free_in: list[float] = []  # seconds until each worker is free
+    free_in: list[float] = []  # seconds until each worker is free; inf: unknown
     for row in rows:
         if row.status == Status.RUNNING and row.started_at:
             left = expected(row) - (now - row.started_at).total_seconds()
-            free_in.append(left if left > 0 else inf)  # it takes longer than expected, so its end is unknown
-            found[row.key] = Wait(None, timedelta(seconds=left) if 0 < left < inf else None)
+            if left <= 0:  # it takes longer than expected, so its end is unknown
+                left = inf
+            free_in.append(left)
+            found[row.key] = Wait(None, _if_known(left))
     free_in = free_in or [0.0]
     for place, row in enumerate(fair_order(rows), 1):
         worker = free_in.index(min(free_in))
         free_in[worker] += expected(row)
-        ready_in = free_in[worker]
-        found[row.key] = Wait(place, timedelta(seconds=ready_in) if ready_in < inf else None)
+        found[row.key] = Wait(place, _if_known(free_in[worker]))
     return found
+
+
+def _if_known(seconds: float) -> timedelta | None:
+    """Return an expected time, or None if it is infinite, which stands for unknown."""
+    return timedelta(seconds=seconds) if seconds < inf else None
 
 
 def _benchmark_and_size(row: QueueRow) -> tuple[str, int]:

@@ -1,4 +1,7 @@
-"""Define what a model's own configuration shows of its parts. It does not show where weights come from."""
+"""Define the record of a model's parts: what its configuration states, and how many tensors of its declared base it has.
+
+The types and sizes alone do not show where the weights come from.
+"""
 
 from typing import Annotated
 
@@ -11,7 +14,10 @@ Size = Annotated[int, Field(ge=1, le=10**9)]
 
 
 class Architecture(Record):
-    """Types and sizes as `config.json` states them. What it does not state, or states in another form, is None."""
+    """Types and sizes as `config.json` states them, and the number of tensors that agree with those of the declared base.
+
+    A type or size that the config does not state, or states in another form, is None.
+    """
 
     class_name: TypeName | None = None  # such as LlavaOnevisionForConditionalGeneration
     text_type: TypeName | None = None  # the model type of the language model, such as qwen3

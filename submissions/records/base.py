@@ -44,7 +44,7 @@ PublicText = Annotated[Label, AfterValidator(_printable)]  # written by the oper
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # percent; negative below chance
 MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,59}$")]
-Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # or 0
 # Quantisation methods, as transformers names them. For a quantised model, the method takes the place of the precision.
 Quantization = Literal[
     "fp8",
@@ -77,7 +77,10 @@ Decoding = Literal["greedy", "repository", "provider"]
 
 
 class Record(BaseModel):
-    """The base class of all records: immutable, and created without extra fields. Those of stored records are dropped."""
+    """The base class of all records. A record is immutable.
+
+    A field that its class does not declare is an error in a new record, and is dropped from a stored one (`from_json`).
+    """
 
     model_config = ConfigDict(
         extra="forbid",

@@ -1,8 +1,8 @@
 """Decide whether a text may be a name on the Hub: of an owner, or of a model, dataset, Space or bucket.
 
-The Hub refuses "--" and ".." in a name, and ".git" and ".ipynb" at its end, and so does huggingface_hub, before it asks the
-Hub. Each name that somebody types is checked here first. The patterns of records are wider (`base.py`), so that everything
-that is stored can be read.
+The Hub refuses "--" and ".." in a name, and ".git" and ".ipynb" at the end of OWNER/NAME. huggingface_hub raises ValueError
+for all of these but ".ipynb", before it asks the Hub. Each name that somebody types is checked here first. The patterns of
+records are wider (`base.py`), so that everything that is stored can be read.
 """
 
 import re
@@ -17,10 +17,10 @@ def is_hub_owner(text: str) -> bool:
     return _OWNER.fullmatch(text) is not None
 
 
-def hub_id_at(address: str, kind: str) -> str | None:
-    """Return OWNER/NAME of an address such as hf://datasets/OWNER/NAME, or None. It must begin with `kind`: hf://datasets/"""
-    name = address.removeprefix(kind).removesuffix("/")
-    return name if address.startswith(kind) and is_hub_id(name) else None
+def hub_id_at(address: str, prefix: str) -> str | None:
+    """Return OWNER/NAME of an address such as hf://datasets/OWNER/NAME, or None if it is not one with this prefix."""
+    name = address.removeprefix(prefix).removesuffix("/")
+    return name if address.startswith(prefix) and is_hub_id(name) else None
 
 
 def is_hub_id(text: str) -> bool:

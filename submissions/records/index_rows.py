@@ -85,10 +85,10 @@ class BoardRow:
     reasoning_tokens: float | None = None  # per answer
     reasoning_per_right: float | None = None  # tokens per correct answer
     usd_per_1000: float | None = None  # per 1,000 questions: the API's price, or device time at the operator's price
-    tokens_per_answer: float | None = None  # completion tokens, including reasoning
+    tokens_per_answer: float | None = None  # completion tokens per item, including reasoning
     published_as: Label | None = None
-    # Comparisons with other results on the same items: key, 1 if this one is ahead, -1 if behind or 0, and an upper
-    # bound of the p value.
+    # Comparisons with other results on the same items: the other's key; 1 if this one is ahead, -1 if it is behind, else 0;
+    # and an upper bound of the p value.
     paired: tuple[tuple[str, int, float], ...] = ()
 
     # Computed by the board, and not stored in segments.
@@ -203,11 +203,14 @@ def _usd_per_1000(result: EvalResult) -> float | None:
 
 
 def _tokens_per_answer(result: EvalResult) -> float | None:
-    """Return the mean number of completion tokens. `result.answers` has the number of answers by outcome."""
-    answers = sum(count for _, count in result.answers) if result.answers else result.dataset.n
-    if result.cost is None or result.cost.completion_tokens is None or not answers:
+    """Return the completion tokens per item: `result.answers` has the number of items by outcome, as pairs.
+
+    An item that is asked several times counts once, with the tokens of all its answers.
+    """
+    items = sum(count for _, count in result.answers) if result.answers else result.dataset.n
+    if result.cost is None or result.cost.completion_tokens is None or not items:
         return None
-    return round(result.cost.completion_tokens / answers, 1)
+    return round(result.cost.completion_tokens / items, 1)
 
 
 def _pack(result: EvalResult) -> bytes:

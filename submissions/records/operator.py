@@ -95,8 +95,8 @@ class Commitment(Record):
 class CodeApproval(Record):
     """Python files that the operator has reviewed and allows to run.
 
-    Stored at `approvals/{owner}/{name}/{revision}.json`. Unlike opt-outs, which the operator types, it keeps the letter case
-    of the ID, which is the one that the Hub returned.
+    Stored at `approvals/{owner}/{name}/{revision}.json`, in the letter case that the Hub returned, as in requests.
+    The path of an opt-out is in lower case, because its name is typed by the operator.
     """
 
     model_id: ModelId

@@ -65,8 +65,8 @@ class Registry:
     benchmarks: Mapping[str, BenchmarkInfo]
     engines: Mapping[str, EngineInfo]
     # Takes the command that renders chat templates (`template_renderer.py`) and its environment variables, and returns the
-    # command that does so in a sandbox. The installation sets it (`engines/registry.py`); tests render without a sandbox.
-    isolate: Callable[[Sequence[str], Mapping[str, str]], list[str]] = lambda command, _: list(command)
+    # command that does so in a sandbox. The variables are passed because a sandbox starts with none.
+    isolate: Callable[[Sequence[str], Mapping[str, str]], list[str]]
 
     def engine_for(self, class_names: Iterable[str]) -> str:
         """Return the name of the engine whose `class_name_parts` occur in one of these class names, or the chat engine.

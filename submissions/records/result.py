@@ -47,7 +47,7 @@ class Reasoning(Record):
 
     tokens_mean: Positive
     tokens_per_right: Positive | None = None  # all reasoning tokens / correct answers; None if no answer is correct
-    unfinished: int = Field(default=0, ge=0)  # items without an answer because the reasoning was cut off
+    unfinished: int = Field(default=0, ge=0)  # answers that are empty because the reasoning was cut off
 
 
 class Cost(Record):
@@ -111,7 +111,7 @@ class Bucket(Record):
 
 
 class AnswerCounts(Record):
-    """The number of answers by outcome."""
+    """The number of items by outcome. Of an item that was asked several times, the first outcome that is not ok counts."""
 
     ok: int = Field(default=0, ge=0)
     empty: int = Field(default=0, ge=0)

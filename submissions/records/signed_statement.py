@@ -21,10 +21,9 @@ from cryptography.hazmat.primitives.serialization import (
 from submissions.records.result import EvalResult
 from submissions.texts.errors import StatementError
 
-# Types of the statement, of what it says about a result, and of the envelope's content.
-STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "urn:hannun:evaluation:v1"
-PAYLOAD = "application/vnd.in-toto+json"
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "urn:hannun:evaluation:v1"  # of what the statement says about a result
+PAYLOAD_TYPE = "application/vnd.in-toto+json"  # of the envelope's content, which is the statement
 
 
 def statement_of(result: EvalResult) -> dict[str, Any]:
@@ -32,9 +31,9 @@ def statement_of(result: EvalResult) -> dict[str, Any]:
     config = result.config
     dataset = result.dataset
     return {
-        "_type": STATEMENT,
+        "_type": STATEMENT_TYPE,
         "subject": [{"name": result.path, "digest": {"sha256": hashlib.sha256(result.to_bytes()).hexdigest()}}],
-        "predicateType": PREDICATE,
+        "predicateType": PREDICATE_TYPE,
         "predicate": {
             "model": {"id": config.model_name, "commit": config.model_sha, "precision": config.model_dtype},
             "data": {
@@ -54,7 +53,7 @@ def sign(result: EvalResult, private_pem: str) -> bytes:
     key = private_key(private_pem)
     payload = json.dumps(statement_of(result), ensure_ascii=False, sort_keys=True).encode()
     signature = {"keyid": key_id(key.public_key()), "sig": base64.b64encode(key.sign(_encoded(payload))).decode()}
-    envelope = {"payloadType": PAYLOAD, "payload": base64.b64encode(payload).decode(), "signatures": [signature]}
+    envelope = {"payloadType": PAYLOAD_TYPE, "payload": base64.b64encode(payload).decode(), "signatures": [signature]}
     return json.dumps(envelope, indent=2).encode() + b"\n"
 
 
@@ -82,10 +81,11 @@ def verify_statement(record: bytes, envelope: bytes, public_pem: bytes) -> dict[
         signatures = [base64.b64decode(signature["sig"], validate=True) for signature in fields["signatures"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise StatementError("the statement is not a DSSE envelope") from None
-    if fields.get("payloadType") != PAYLOAD or not any(_is_signed(key, signature, payload) for signature in signatures):
+    is_signed = any(_is_signed(key, signature, payload) for signature in signatures)
+    if fields.get("payloadType") != PAYLOAD_TYPE or not is_signed:
         raise StatementError("this key has not signed the statement")
-    statement: dict[str, Any] = json.loads(payload)
-    if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
+    statement: dict[str, Any] = json.loads(payload)  # may be trusted to be well-formed, because the operator signed it
+    if statement.get("_type") != STATEMENT_TYPE or statement.get("predicateType") != PREDICATE_TYPE:
         raise StatementError("the statement is not about an evaluation result")
     digest = hashlib.sha256(record).hexdigest()
     if all(subject["digest"].get("sha256") != digest for subject in statement["subject"]):
@@ -119,4 +119,4 @@ def _is_signed(key: Ed25519PublicKey, signature: bytes, payload: bytes) -> bool:
 
 def _encoded(payload: bytes) -> bytes:
     """Return the pre-authentication encoding of a payload, which is what DSSE signs."""
-    return b"DSSEv1 %d %s %d %s" % (len(PAYLOAD), PAYLOAD.encode(), len(payload), payload)
+    return b"DSSEv1 %d %s %d %s" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(payload), payload)

@@ -49,7 +49,7 @@ def _breakdown(breakdown: Any, headline: str) -> Any:
 
 
 def _bucket(bucket: dict[str, Any], headline: str) -> dict[str, Any]:
-    """Return the count and the scores of a bucket. Its `score` was the headline if that was neither EM nor F1."""
+    """Return the count and the scores of a bucket. Its `score` is the headline if that is neither EM nor F1, else None."""
     scores = {name: bucket.get(name) for name in ("em", "f1")}
     if bucket.get("score") is not None:
         scores[headline] = bucket["score"]

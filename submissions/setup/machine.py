@@ -113,16 +113,20 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
     for name, content in files.items():
         path = folder / name
         present = _text_of(path) if path.exists() else None
-        causes = [name] if name in by_hand else []  # changed by hand, which keeps this file from being updated
-        if not causes and name in TOGETHER:
+        # The files changed by hand that keep this one from being updated: itself, or those it is updated with.
+        if name in by_hand:
+            causes = [name]
+        elif name in TOGETHER:
             causes = together_by_hand
+        else:
+            causes = []
         if present == content:
             plan.kept.append(str(path))
         elif present is None:
             plan.steps.append(Step(f"write {path}", partial(_write, path, content)))
         elif not causes:
             plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif _digest(content) in _known_hashes(path, hashes):  # this content was written or proposed before
+        elif _digest(content) in _known_hashes(path, hashes):  # written or proposed before, so the operator has it
             plan.kept.append(f"{path}, as {' and '.join(causes)} was changed by hand")
         else:
             why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
@@ -294,6 +298,7 @@ def _is_bound(family: socket.AddressFamily, address: str, port: int) -> bool:
     """
     try:
         with socket.socket(family) as probe:
+            # Otherwise a port counts as in use for a minute after its program has ended.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((address, port))
     except OSError as error:  # also if the kernel has no IPv6

@@ -84,7 +84,8 @@ def check_space_name(space: str) -> str:
 def plan_space(board: HubBoard, api: HfApi, token: str | None) -> Plan:
     """Return what is missing on the Hub. `token` becomes the Space's secret.
 
-    Raises SettingsError if there is no token, the Hub does not answer, or the bucket is public.
+    Raises SettingsError if there is no token, the Hub refuses or does not answer, or something that exists cannot be used,
+    such as a public bucket or a Space with other files.
     """
     if not token:
         raise SettingsError(f"{SECRET} is not set: a token that may create and write in {board.organisation}")
@@ -199,7 +200,7 @@ def _plan_settings(
 
 
 def _plan_files(board: HubBoard, api: HfApi, space_exists: bool, plan: Plan) -> None:
-    """Plan one commit with the files that differ. Files that somebody added to the Space stay."""
+    """Plan one commit with the files that differ. Other files of the Space stay, including those of earlier versions."""
     name = f"the files of {board.space}"
     remote = _call(lambda: space_file_ids(api, board.space), name) if space_exists else {}
     files = space_files().items()

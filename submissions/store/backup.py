@@ -28,7 +28,8 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
     evaluations = settings.private_queue_address
     if evaluations and has_private_queue(settings):
         stores.append((evaluations, EVALUATIONS))
-    # Before the first store is copied: inside the private store, the copy of the public one would be among its files.
+    # All are checked before the first is copied. Otherwise a folder inside the private store would be refused only after the
+    # public store was copied into it.
     check_places([url for url, _ in stores], [str(folder / name) for _, name in stores])
     checksums = folder / CHECKSUMS
     if checksums.exists():
@@ -38,7 +39,7 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
         (folder / EVALUATIONS).chmod(0o700)
     partial = checksums.with_suffix(".part")
     partial.touch(0o600)
-    lines = [f"{digest}  {name}\n" for name, digest in _checked_digests(folder).items()]
+    lines = [f"{digest}  {name}\n" for name, digest in _digests_of_backup(folder).items()]
     partial.write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
     partial.replace(checksums)
     return copied
@@ -78,7 +79,7 @@ def _check(folder: Path) -> None:
     for line in lines:
         digest, _, name = line.partition("  ")
         expected[name] = digest
-    found = _checked_digests(folder)
+    found = _digests_of_backup(folder)
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
             raise StoreError(f"{folder / PRIVATE}: {name} is missing; use another backup")
@@ -91,7 +92,7 @@ def _check(folder: Path) -> None:
                 raise StoreError(f"{folder / name}: {problem}; use another backup")
 
 
-def _checked_digests(folder: Path) -> dict[str, str]:
+def _digests_of_backup(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each private file, and of HEAD in the private evaluations, if there are any.
 
     With that line, `restore` notices if the whole folder of the private evaluations was lost.

@@ -93,7 +93,7 @@ class Store(Protocol):
     def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
         """Remove the history and unreachable objects. Files stay, and readers and writers can continue meanwhile.
 
-        Snapshots of the last `grace_s` seconds stay readable, as far as the store can do that.
+        Snapshots of the last `grace_s` seconds stay readable in a local store. A store on the Hub may lose them at once.
         """
         ...
 

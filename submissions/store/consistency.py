@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from submissions.records.request import Status
-from submissions.store.base import Changes, Snapshot, Store, blob_id, pointer
+from submissions.store.base import Changes, Snapshot, Store, unchanged
 from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes, sharded
 from submissions.store.index import Unreadable, reindexed
 from submissions.store.private import PrivateStore
@@ -22,7 +22,9 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
     yield from problems
     changes: Changes = {}
     unreadable: list[Unreadable] = []
-    if not problems:  # otherwise reading every record for the index would fail
+    # `reindexed` skips damaged records. They would be reported a second time, as unreadable, and `reindex` would be
+    # advised, which removes their rows.
+    if not problems:
         changes, unreadable = reindexed(store, snapshot)
     for record in unreadable:
         yield f"{record.path} is unreadable: {record.reason}"
@@ -36,13 +38,13 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
 
 def damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
     """Yield one line for each file that cannot be read or has other content than its hash says."""
-    for path, blob in sorted(snapshot.files.items()):
+    for path in sorted(snapshot.files):
         try:
             content = store.read(path, snapshot.head)
         except (DamagedError, KeyError) as error:
             yield f"{path} is damaged: {error}"
             continue
-        if blob not in (blob_id(content), blob_id(pointer(content))):
+        if not unchanged(snapshot, path, content):
             yield f"{path} is damaged: its content differs from what was written"
 
 

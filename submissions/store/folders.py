@@ -19,25 +19,31 @@ def folder_sizes(snapshot: Snapshot) -> Counter[str]:
     seen: set[str] = set()
     sizes: Counter[str] = Counter()
     for path in snapshot.files:
-        while path and path not in seen:
-            seen.add(path)
-            path = path.rpartition("/")[0]
-            sizes[path] += 1
+        entry = path
+        while entry and entry not in seen:  # each file and each folder counts once, as an entry of its folder
+            seen.add(entry)
+            folder = entry.rpartition("/")[0]
+            sizes[folder] += 1
+            entry = folder
     return sizes
 
 
 def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
-    """Raise StoreError if one of these new paths would be in a full folder."""
+    """Raise StoreError if writing one of these paths would add an entry to a full folder."""
     for path in paths:
-        folder, entries = path, 0
-        while folder and not entries:  # the deepest folder that exists gets one more entry
+        if path in snapshot.files:  # the file is replaced, which adds no entry
+            continue
+        # The deepest folder above it that exists gets one more entry: the file, or the folder that contains it.
+        folder = path
+        entries = 0
+        while folder and not entries:
             folder = folder.rpartition("/")[0]
             entries = store.entries(folder, snapshot.head)
-        if path not in snapshot.files and entries >= ENTRIES_PER_FOLDER:
+        if entries >= ENTRIES_PER_FOLDER:
             raise StoreError(f"/{folder} of the store has {entries:,} entries, the most that the Hub allows per folder")
 
 
 def sharded(path: str) -> str:
-    """Return a path with a subfolder of the first two digits of its key: `folder/abcd.json` -> `folder/ab/abcd.json`."""
+    """Return a path with a subfolder for the first two digits of its key: `folder/abcd.json` -> `folder/ab/abcd.json`."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/{name[:2]}/{name}"

@@ -49,7 +49,7 @@ class GitStore:
     A snapshot is made from the last one: only folders whose id differs are read, so it takes little time in a large store.
     """
 
-    hidden: str | None = None  # a path that snapshots leave out
+    hidden: str | None = None  # a path that snapshots leave out, see `Mirror`
 
     def __init__(self, path: Path) -> None:
         self.url = str(path)
@@ -79,11 +79,14 @@ class GitStore:
             return self._last
 
     def _tree_of(self, repo: Repo, head: str) -> ObjectID:
-        """Return the root folder of a commit. Raises KeyError if it does not exist, DamagedError if the branch names it."""
+        """Return the root folder of a commit.
+
+        Raises KeyError if the commit does not exist, but DamagedError if the branch points at it.
+        """
         try:
             commit = _commit(repo, head)
         except KeyError:
-            if repo.refs.as_dict(Ref(b"refs/heads/")).get(Ref(MAIN.encode())) == head.encode():
+            if repo.refs.as_dict().get(MAIN_REF) == head.encode():
                 message = f"{self.url}: the newest commit is missing: {head}; restore it from a backup"
                 raise DamagedError(message) from None
             raise
@@ -100,7 +103,8 @@ class GitStore:
             # damaged, the error is raised again.
             last = Snapshot("", {})
             changed = dict(self._changed(repo, None, tree))
-        changed.pop(self.hidden or "", None)
+        if self.hidden:
+            changed.pop(self.hidden, None)
         files = dict(last.files)
         for path, blob in changed.items():
             if blob is None:
@@ -121,6 +125,7 @@ class GitStore:
             if (was_folder, id_before) == (is_folder, id_after):
                 continue
             path = f"{prefix}{name}"
+            # A file may have taken the place of a folder, or a folder that of a file.
             folder_before = id_before if was_folder else None
             folder_after = id_after if is_folder else None
             if folder_before or folder_after:
@@ -155,7 +160,10 @@ class GitStore:
             return sha.decode()
 
     def content(self, blob: str) -> bytes:
-        """Return the content of a file by its id. Raises DamagedError if the object is missing."""
+        """Return the content of a file by its id.
+
+        Raises DamagedError if the object is missing, KeyError if it is not that of a file.
+        """
         with self.repository.open_objects() as objects:
             try:
                 kind, content = objects.get_raw(ObjectID(blob.encode()))

@@ -59,7 +59,7 @@ RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further a
 CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 CONFLICTS = (409, 412)  # HTTP status codes with which the Hub refuses a commit whose parent is no longer the newest
 UNDO_TRIES = 5
-MAX_REFUSALS = 7  # refusals in a row, while nobody else commits, after which the branch accepts no commits at all
+MAX_REFUSALS = 7  # refusals in a row, while nobody else commits; then the token or the branch must be at fault
 # If the last fetch is longer ago, only the newest commit is fetched: the folders of all commits since would be too large.
 FRESH_S = 3600.0
 COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is not in the mirror
@@ -179,8 +179,7 @@ class HubStore:
         parent is searched for it:
 
         - Found on top of the parent: success, even if the answer was an error or was lost.
-        - Found as the first commit that the mirror has of the history: success, because nothing shows that its parent was
-          another.
+        - Found, but the mirror does not have its parent: success, because nothing shows that its parent was another.
         - Found on top of another commit: a conflict, because the Hub did not check the parent. The commit is undone.
         - Not found, but the history was squashed and the files are as the changes make them: success before the squash.
         - Not found otherwise: a conflict. The branch has moved, or the changes change nothing, for which the Hub reports
@@ -202,7 +201,9 @@ class HubStore:
                 created = self._deadline.run(create, upload_s)
                 head = self._fetch_commit(created.oid, parent)
                 found = _CommitSearch(head, self._find_nonce(head, parent, nonce))
-            except (RuntimeError, TimeoutError) as error:  # large files were not uploaded, or not in time
+            except (RuntimeError, TimeoutError) as error:
+                # Large files were not uploaded, or not in time. If the commit is made later all the same, the next attempt
+                # is refused, because its parent is not the newest commit any more, and finds it by the nonce.
                 cause = f" {error.__cause__}" if error.__cause__ else ""
                 raise _Interrupted(f"{error}{cause}") from error
             except (HTTPError, ValueError, KeyError) as error:
@@ -269,9 +270,9 @@ class HubStore:
         )
 
     def _count_refusal(self, error: Exception) -> None:
-        """Count a refusal as a conflict although the branch has not moved.
+        """Count a commit that was refused as a conflict although the branch has not moved.
 
-        A few are races. Raises StoreError after MAX_REFUSALS in a row: the token or the branch must be at fault.
+        A few of them are races. Raises StoreError after MAX_REFUSALS in a row: the token or the branch must be at fault.
         """
         self._refusals += 1
         if self._refusals >= MAX_REFUSALS:
@@ -283,8 +284,8 @@ class HubStore:
 
     def _parent_of(self, commit: str) -> str | None:
         """Return the parent of a commit in the mirror, or None if the mirror does not have it."""
-        commit_and_parent = itertools.islice(self._mirror.history(commit), 2)
-        return next((entry.id for entry in commit_and_parent if entry.id != commit), None)
+        commit_and_parent = list(itertools.islice(self._mirror.history(commit), 2))
+        return commit_and_parent[1].id if len(commit_and_parent) == 2 else None
 
     def _undo(self, changes: Changes, commit: str) -> None:
         """Restore the contents that the files of a commit had before it.
@@ -477,7 +478,7 @@ class HubStore:
             return retrying(attempt)
         except HfHubHTTPError as error:
             raise self._as_store_error(error) from error
-        except (HTTPError, OSError, ValueError, _Interrupted) as error:
+        except (HTTPError, OSError, ValueError, _Interrupted) as error:  # OSError: as with HF_HUB_OFFLINE
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
         finally:
             self._limits.until = outer
@@ -503,7 +504,10 @@ def _is_retryable(error: BaseException) -> bool:
 
 
 def _give_up(state: RetryCallState) -> bool:
-    """Return whether to stop: after TRIES attempts, or if the wait is too long for others who need the store's lock."""
+    """Return whether to stop: after TRIES attempts, or if the wait is too long for others who need the store's lock.
+
+    Only a wait that the Hub asks for can be too long. Random waits are at most 8 s before the last attempt.
+    """
     return state.attempt_number >= TRIES or _wait(state) > LONGEST_WAIT
 
 

@@ -30,7 +30,7 @@ class HubApi(HfApi):
 
     @property
     def token(self) -> Any:
-        """The current token. Raises StoreError if no header may have it: the HTTP client would quote it in its error."""
+        """Return the current token. Raises StoreError if it is malformed: the HTTP client would quote it in its error."""
         token = self.read_token()
         if token and not is_token(token):
             raise StoreError("the Hub's token has characters that no token has")

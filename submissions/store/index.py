@@ -8,7 +8,8 @@ Each commit rewrites and uploads one or two whole segments, so they are kept sma
 digits of the key, the board by benchmark and day. `compacted` merges the segments of past months of the board.
 
 Readers (the board, the queue) use `board_reader` and `queue_reader`. Writers add the changes of `with_result` and
-`with_requests` to their commits. The weekly upkeep calls `compacted`, and `reindex` repairs the index with `rebuild_index`.
+`with_requests` to their commits. The weekly upkeep commits the changes of `compacted`. `rebuild_index` commits those of
+`reindexed`, for the command `reindex`.
 """
 
 import logging
@@ -17,6 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -31,13 +33,14 @@ log = logging.getLogger(__name__)
 
 BOARD, QUEUE = "index/board/", "index/queue/"
 CLOSED = (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
-# Of the closed requests, a segment of the queue keeps the newest CLOSED_PER_SEGMENT, and those young enough to matter for a
-# quota. That is twice its longest window of 31 days, because a reasoning mode counts with the model's first one, which may
-# be a window older.
+# Of the closed requests, a segment of the queue keeps the newest CLOSED_PER_SEGMENT (`_read_segments` relies on one at
+# least), and those of KEEP_CLOSED_FOR, which a quota may need. That is twice the longest window of a quota, 31 days: the
+# reasoning modes of a model count as one submission at the time of the first, so a request of 31 days ago may belong to a
+# submission that began up to 31 days before it.
 CLOSED_PER_SEGMENT = 2
 KEEP_CLOSED_FOR = timedelta(days=62)
-# To drop rows that left the index, a reader reads everything again once it has more than twice the rows that it had after
-# the last time, and this many besides.
+# A reader keeps rows that have left the index since. To drop them, it reads everything again when it has more rows than
+# twice the number after it last did so, plus this number.
 FORGET_AFTER_ROWS = 1000
 SEGMENTS_PER_COMMIT = 500
 READ_DIRECTLY_UP_TO = 32  # new records; if there are more, the index is read first
@@ -162,10 +165,13 @@ class RowReader(Generic[Row]):
             last = _ReaderState()
         # If the store knows what has changed since the last snapshot, only that is compared, and otherwise every path.
         follows = bool(last.head) and snapshot.since == last.head
-        if not follows:  # rows that a later snapshot has replaced are not at hand any more
+        if not follows:
+            # The snapshot may be an older one, of which some rows were replaced meanwhile. Their segments must be read
+            # again: a record without a row in a segment that counts as read is taken for one that is left out on purpose.
             self._segments_read = set()
         entries: dict[str, _Entry[Row]] = dict(last.entries) if follows else {}
-        omitted = last.omitted if follows else {}  # not copied, because it may be large; only equal items are set below
+        # Not copied, because it may be large. Below, a shared one gets only items that it already has.
+        omitted = last.omitted if follows else {}
         paths = snapshot.changed if follows else snapshot.files
         to_read: list[str] = []
         for path in paths:
@@ -418,11 +424,12 @@ def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
     changes, unreadable = reindexed(store, snapshot)
     paths = sorted(changes)
     for start in range(0, len(paths), SEGMENTS_PER_COMMIT):
-        group = paths[start : start + SEGMENTS_PER_COMMIT]
-
-        def rewrite_group(now: Snapshot, group: list[str] = group) -> tuple[Changes, str, None]:
-            untouched = [path for path in group if now.files.get(path) == snapshot.files.get(path)]
-            return {path: changes[path] for path in untouched}, "Rebuild the index", None
-
-        transact(store, rewrite_group)
+        group = {path: changes[path] for path in paths[start : start + SEGMENTS_PER_COMMIT]}
+        transact(store, partial(_of_untouched_segments, group, snapshot))
     return len(changes), unreadable
+
+
+def _of_untouched_segments(changes: Changes, before: Snapshot, now: Snapshot) -> tuple[Changes, str, None]:
+    """Return the changes of segments that nobody else has written since the snapshot `before`, for `transact`."""
+    untouched = {path: content for path, content in changes.items() if now.files.get(path) == before.files.get(path)}
+    return untouched, "Rebuild the index", None

@@ -40,11 +40,11 @@ class Mirror(GitStore):
             writer = ObjectWriter(repo.object_store, survives_power_failure=False)  # a damaged mirror is fetched again
             writer.add_object(Blob.from_string(content))
 
-    def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
+    def fetch(self, client: HttpGitClient, name: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
         """Fetch a commit and its folders from a git server, and with `blobs` also its files.
 
-        `depth` is the number of commits. None fetches all since the last one, or the whole history if none was fetched or files
-        are wanted.
+        `name` is that of the repository on the server. `depth` is the number of commits. None fetches all since the last
+        one, or the whole history if none was fetched or files are wanted.
         """
 
         def wanted(*_: Any, **__: Any) -> list[ObjectID]:
@@ -67,7 +67,7 @@ class Mirror(GitStore):
             pack, commit_pack, abort = repo.object_store.add_pack()
             try:
                 fetched = client.fetch_pack(
-                    path,
+                    name,
                     wanted,
                     walker,
                     pack.write,

@@ -19,7 +19,7 @@ from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, RawObjectID, ShaFile
 from dulwich.pack import Pack
 
-OBJECTS_PER_PACK = 10_000  # they are in memory at the same time
+OBJECTS_PER_PACK = 10_000  # loose objects are packed in groups of this size; a group is in memory at the same time
 REPACK_ABOVE = 8  # packs; the weekly upkeep rewrites more than these into one
 MAX_PACKS = 32  # if there are more, the small ones are merged, because reading opens every pack
 MAX_LOOKUPS = 100  # of an object, while packs change

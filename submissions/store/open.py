@@ -25,6 +25,7 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
     """
     settings = settings or Settings()
     if url.startswith("hf://"):
+        # Only here, because the import sets the HTTP client of the whole process (time_limits.py).
         from submissions.store.hub import HubStore
 
         return HubStore(url, settings.work_dir / "mirrors", lambda: settings.hub_token_value)
@@ -80,7 +81,8 @@ def store_variables(settings: Settings) -> dict[str, str]:
 def private_store_health(settings: Settings) -> Health:
     """Return what this process knows about the private store, without opening it."""
     url = settings.private_store
-    # The same arguments as in `PrivateStore`, whose address `open_files` writes in this way: the health is cached by them.
+    # `PrivateStore` calls `health_of` with the same two arguments, and therefore gets the same Health. `open_files` opens a
+    # local address as a path.
     return health_of(url if is_remote(url) else str(local_path(url)), HubApi(no_token).endpoint)
 
 

@@ -148,7 +148,7 @@ class PrivateStore:
         except FileNotFoundError as error:
             raise self._cannot_write(path, error) from error
         except FileExistsError as error:
-            if self._local and not Path(self._absolute(path)).exists():
+            if self._local and not Path(self._absolute(path)).exists():  # instead, one of its folders is a file
                 raise self._cannot_write(path, error) from error
             return False
         return True

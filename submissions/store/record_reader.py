@@ -1,4 +1,8 @@
-"""Read all records of a folder, for kinds that are few and small, such as retirements and commitments."""
+"""Read all records of a folder.
+
+This is for records that are few and small, such as retirements and commitments. Results and requests have an index
+(`submissions/store/index.py`).
+"""
 
 from typing import Generic, TypeVar
 
@@ -19,7 +23,7 @@ class RecordReader(Generic[R]):
         self._record_by_blob: dict[str, R] = {}
 
     def read(self, snapshot: Snapshot) -> list[R]:
-        """Return the readable records sorted by path; unreadable ones are skipped. Raises StoreError if the store fails."""
+        """Return the records sorted by path, without invalid and damaged ones. Raises StoreError if the store fails."""
         records = []
         folder = f"{self._folder}/"
         for path in sorted(path for path in snapshot.files if path.startswith(folder)):
@@ -27,7 +31,7 @@ class RecordReader(Generic[R]):
             if blob not in self._record_by_blob:
                 try:
                     self._record_by_blob[blob] = self._kind.from_json(self._store.read(path, snapshot.head))
-                except ValueError:
+                except ValueError:  # an invalid record, or a DamagedError
                     continue
             records.append(self._record_by_blob[blob])
         return records

@@ -1,8 +1,8 @@
 """Limit how long the Hub library's HTTP client waits. By default it waits forever.
 
-Importing this module sets the client of the whole process, also for calls of `huggingface_hub.HfApi`. `hub.py` does, so a
-process without a store on the Hub keeps the library's own. Weights are downloaded by a process of their own
-(`evaluator/worker/model_download.py`), because they take longer than RESPONSE_SECONDS.
+Importing this module sets the client of the whole process, also for calls of `huggingface_hub.HfApi`. Only `hub.py` imports
+it, so a process without a store on the Hub keeps the library's own client. Weights take longer than RESPONSE_SECONDS, so a
+separate process downloads them (`evaluator/worker/model_download.py`), which does not import this module.
 """
 
 import time
@@ -12,17 +12,16 @@ import httpx2
 from huggingface_hub import set_client_factory
 from huggingface_hub.utils._http import default_client_factory
 
-TIMEOUT = 30.0  # seconds without receiving a byte
-RESPONSE_SECONDS = 60.0  # for the whole body of a response
+TIMEOUT = 30.0  # seconds to connect, or without sending or receiving a byte
+RESPONSE_SECONDS = 60.0  # for the whole body of a response, because TIMEOUT starts again with every byte
 
 
 def client() -> httpx2.Client:
     """Return the Hub library's HTTP client with time limits."""
-    own = default_client_factory()
-    own.timeout = httpx2.Timeout(TIMEOUT)
-    hooks = own.event_hooks
-    own.event_hooks = {**hooks, "response": [*hooks["response"], _bound_time]}
-    return own
+    limited = default_client_factory()
+    limited.timeout = httpx2.Timeout(TIMEOUT)
+    limited.event_hooks["response"].append(_bound_time)
+    return limited
 
 
 def _bound_time(response: httpx2.Response) -> None:

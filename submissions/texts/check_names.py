@@ -1,4 +1,4 @@
-"""List the checks that a submission must pass, with their titles, in the order in which they are shown."""
+"""Name the checks that a submission must pass, and define their titles."""
 
 from enum import StrEnum
 
@@ -6,7 +6,10 @@ from submissions.texts.text import Text
 
 
 class CheckName(StrEnum):
-    """The checks that run before a model is queued, in the order in which they are shown."""
+    """The checks that run before a model is queued.
+
+    They are listed in the order in which they are shown, which `submissions/checks` decides.
+    """
 
     ID = "id"
     PUBLIC = "public"

@@ -1,13 +1,13 @@
 """Define the exceptions of this package that several rooms use.
 
 Exception
-├── RefusedError               a model cannot be queued; `code` is the reason
+├── RefusedError               a model cannot be queued or evaluated, or its code approved; `code` is the reason
 ├── SettingsError              a setting is invalid
 ├── StoreError                 the store cannot be opened or used
 │   ├── ConflictError          the branch moved after the head a commit was based on
-│   ├── DamagedError           a stored file differs from what was written
+│   ├── DamagedError           a file of the store is missing or differs from what was written
 │   └── StoreUnavailableError  the store cannot be reached now; a commit may or may not have succeeded
-├── QueueError                 an operation on the queue is not possible
+├── QueueError                 an operation on the queue, or on a record of the operator, is not possible
 │   └── LostLeaseError         the request is no longer held by this worker
 ├── StatementError             a signed statement is invalid or does not match a record
 ├── TemplateError              a chat template fails or takes too long
@@ -19,10 +19,14 @@ from submissions.texts.refusals import REFUSALS, RefusalCode
 
 
 class RefusedError(Exception):
-    """A model cannot be queued. `code` is the reason; `detail` names what was found, such as a file (not translated)."""
+    """A model cannot be queued or evaluated, or its code cannot be approved.
+
+    `code` is the reason; `detail` names what was found, such as a file, and is not translated.
+    """
 
     def __init__(self, code: RefusalCode, detail: str = "") -> None:
-        super().__init__(f"{REFUSALS[code].en}{f' ({detail})' if detail else ''}")
+        text = REFUSALS[code].en
+        super().__init__(f"{text} ({detail})" if detail else text)
         self.code = code
         self.detail = detail
 
@@ -40,7 +44,7 @@ class ConflictError(StoreError):
 
 
 class DamagedError(StoreError, ValueError):
-    """A stored file differs from what was written.
+    """A file of the store is missing or differs from what was written.
 
     It is also a ValueError, so that readers skip the one damaged record instead of failing.
     """
@@ -55,7 +59,10 @@ class StatementError(Exception):
 
 
 class QueueError(Exception):
-    """An operation on the queue is not possible. The message is one line with the reason."""
+    """An operation on the queue, or on a record of the operator such as an opt-out, is not possible.
+
+    The message is one line with the reason.
+    """
 
 
 class LostLeaseError(QueueError):

@@ -1,4 +1,4 @@
-"""Define the codes of evaluations that ended without a result, and what happens after them. Any module may import it.
+"""Define the codes of evaluations that ended without a result, and what happens after them.
 
 Their texts for visitors are in `submissions/texts/failures.py`.
 """
@@ -17,7 +17,7 @@ class Kind(Enum):
     | HOST      | the operator   | as TRANSIENT                                       | pauses      |
 
     The worker pauses because the next request would most likely fail too. A code that a submitter can provoke must not have
-    the kind HOST.
+    the kind HOST, or one model could stop the evaluation of all others.
     """
 
     MODEL = auto()
@@ -30,7 +30,7 @@ class FailureCode(StrEnum):
     """The reason why an evaluation ended without a result."""
 
     MODEL_NOT_FOUND = "model_not_found", Kind.MODEL  # the repository or revision no longer exists
-    MODEL_TOO_LARGE = "model_too_large", Kind.MODEL
+    MODEL_TOO_LARGE = "model_too_large", Kind.MODEL  # its files have too many bytes, or are too many, to be downloaded
     UNSUPPORTED_ARCHITECTURE = "unsupported_architecture", Kind.MODEL
     INVALID_WEIGHTS = "invalid_weights", Kind.MODEL  # weights or tokenizer do not fit the configuration
     NO_CHAT_TEMPLATE = "no_chat_template", Kind.MODEL
@@ -40,8 +40,8 @@ class FailureCode(StrEnum):
     MODEL_ERROR = "model_error", Kind.MODEL  # loading or running fails for another reason, or the output cannot be used
     LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading, given the files' size, or the first answer took too long
     DEADLINE = "deadline", Kind.MODEL  # the time limit of the whole evaluation has passed
-    OUT_OF_MEMORY = "out_of_memory", Kind.TRANSIENT  # of the device, or of the host while loading
-    PROCESS_KILLED = "process_killed", Kind.TRANSIENT  # the inference process, by a signal
+    OUT_OF_MEMORY = "out_of_memory", Kind.TRANSIENT  # of the device or host; a loaded model over its limit: MODEL_ERROR
+    PROCESS_KILLED = "process_killed", Kind.TRANSIENT  # the inference process, or the one that scores its answers
     WORKER_LOST = "worker_lost", Kind.TRANSIENT  # the worker sent no heartbeats until the lease expired
     INCOMPLETE = "incomplete", Kind.TRANSIENT  # a model server left questions unanswered
     MISSING_LIBRARY = "missing_library", Kind.PERMANENT
@@ -55,12 +55,12 @@ class FailureCode(StrEnum):
     HUB_UNAVAILABLE = "hub_unavailable", Kind.HOST
     BENCHMARK_INVALID = "benchmark_invalid", Kind.HOST  # the test set cannot be read
     LAUNCH_FAILED = "launch_failed", Kind.HOST  # a scheduler did not start the job
-    INTERNAL_ERROR = "internal_error", Kind.HOST
+    INTERNAL_ERROR = "internal_error", Kind.HOST  # any other error that does not count as the model's
 
     kind: Kind
 
-    # A member is written as `CODE = "code", Kind.…`. Its value is the first, so that `FailureCode("code")` finds it.
-    # Only type checkers need the default, because they take that look-up for a call of this method.
+    # A member is written as `CODE = "code", Kind.…`. Its value is the string alone, so that `FailureCode("code")` finds it.
+    # Type checkers take `FailureCode("code")` for a call of this method. Only for them, `kind` has a default.
     def __new__(cls, value: str, kind: Kind = Kind.MODEL) -> "FailureCode":
         code = str.__new__(cls, value)
         code._value_ = value

@@ -1,7 +1,9 @@
 """Explain to submitters why a submission is refused, and what to do.
 
-A check raises `RefusedError` with a code. The form, the command line and Gradio's API show the text of the code. Three codes
-are of no check: the command `approve-code` raises NO_CODE, and the board shows SIGN_IN and TOO_OFTEN to visitors.
+A check that fails gives a code, and the form, the command line and Gradio's API show its text. Three codes do not come from
+checks: the command `approve-code` raises NO_CODE, and the board shows SIGN_IN and TOO_OFTEN to visitors.
+
+Where a text says "named here", "listed" or "shown", it means the `detail` that the check gives with the code.
 """
 
 from enum import StrEnum
@@ -23,6 +25,7 @@ class RefusalCode(StrEnum):
     NO_WEIGHTS = "no_weights"
     CUSTOM_CODE = "custom_code"
     CODE_SETTING = "code_setting"
+    LONG_SETTINGS = "long_settings"
     NO_CODE = "no_code"
     NO_BASE = "no_base"
     ADAPTER_KIND = "adapter_kind"
@@ -101,6 +104,10 @@ REFUSALS: dict[RefusalCode, Text] = {
         "설정 파일에 외부 코드를 불러오는 항목이 있습니다. 표시된 항목을 지우고 다시 올려 주세요.",
         "A configuration file has a setting that loads code from elsewhere. Remove the setting named here and upload again.",
     ),
+    RefusalCode.LONG_SETTINGS: Text(
+        "JSON 파일이 너무 커서 검사할 수 없습니다. 표시된 파일을 줄이거나 지우고 다시 올려 주세요.",
+        "A JSON file is too large to be checked. Shorten or remove the file named here and upload again.",
+    ),
     RefusalCode.NO_CODE: Text(
         "이 저장소에는 실행할 파이썬 파일이 없어 승인할 것이 없습니다.",
         "The repository has no Python files to run, so there is nothing to approve.",
@@ -162,8 +169,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The chat template drops the question. It must render the content of the user message.",
     ),
     RefusalCode.NO_THINKING_SWITCH: Text(
-        "이 모델의 채팅 템플릿이나 API는 이 추론 설정을 지원하지 않습니다. 표시된 설정을 고르거나 ‘모델 기본값’으로 두고 제출해 주세요.",
-        "This model's chat template or API does not support this reasoning mode. Choose one of the modes listed, or leave it at “Model default”.",
+        "이 모델의 채팅 템플릿이나 API는 이 추론 설정을 지원하지 않습니다. ‘모델 기본값’으로 두거나, 표시된 설정이 있으면 그중에서 골라 주세요.",
+        "This model's chat template or API does not support this reasoning mode. Leave it at “Model default”, or choose one of the modes listed, if there are any.",
     ),
     RefusalCode.NO_IMAGE_INPUT: Text(
         "이미지를 입력받지 못하는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",

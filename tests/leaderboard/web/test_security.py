@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import logging
+import re
 import socket
 import sys
 import traceback
@@ -489,9 +490,37 @@ def test_cross_site_requests_are_rejected(
     assert "access-control-allow-origin" not in preflight.headers
 
 
+def test_body_after_early_answer_is_not_taken_for_a_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that is too large is refused before it arrives. The connection can be used again behind it."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        status = 413 if scope["method"] == "POST" else 200
+        await PlainTextResponse("answer", status)(scope, receive, send)
+
+    def sent(*pieces: bytes) -> list[bytes]:
+        """Send pieces when the answer to the first has arrived. Return the status of each answer."""
+        with socket.create_connection(server, timeout=30) as connection:
+            connection.sendall(pieces[0])
+            received = connection.recv(65_536)
+            for piece in pieces[1:]:
+                connection.sendall(piece)
+            received += b"".join(iter(lambda: connection.recv(65_536), b""))
+        return re.findall(rb"HTTP/1\.1 (\d+)", received)
+
+    with serve(app, http=bounded_protocol(None), ws="none", lifespan="off") as address:
+        server = ("127.0.0.1", int(address.rpartition(":")[2]))
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+        after = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        assert sent(head, *[b"y" * 1000] * 200, after) == [b"413", b"200"]
+        monkeypatch.setattr("leaderboard.web.protocol.HEAD_SECONDS", 0.2)
+        assert sent(head, b"y") == [b"413"], "a body that never ends"
+        assert sent(head, b"y" * 200_000) == [b"413"], "no request after the body"
+
+
 def test_cross_site_logout_is_rejected(reader: httpx.Client) -> None:
     assert reader.get("/logout", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
     assert reader.get("/logout", headers={"Sec-Fetch-Site": "same-origin"}).status_code != 403
+    assert reader.get("/models/owner/logout", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 404
 
 
 @pytest.fixture
@@ -643,7 +672,8 @@ def test_printed_lines_are_dropped_if_the_log_fails(log_stream: io.StringIO) -> 
 
 
 def test_public_data_allows_any_origin(reader: httpx.Client) -> None:
-    for path in ("/boards/ko-vqa.json", "/queue.json", "/version", "/feed.xml"):
+    files = ("errata.json", "lineage.json", "unseen.csv", "unseen.json", "register.csv", "register/kmmmu.csv")
+    for path in ("/boards/ko-vqa.json", "/queue.json", "/version", "/feed.xml", *(f"/{name}" for name in files)):
         answer = reader.get(path, headers={"Origin": "https://blog.example"})
         assert answer.headers["access-control-allow-origin"] == "*", path
         assert "access-control-allow-credentials" not in answer.headers

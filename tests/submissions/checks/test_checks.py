@@ -208,7 +208,7 @@ C, R = CheckName, RefusalCode
         (lambda f: _configure(f, text_config={"_experts_implementation": "x/y"}), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, custom_pipelines={"x": {"impl": "p.P"}}), {C.CODE: R.CODE_SETTING}),
         (lambda f: _configure(f, configuration_files=["config.4.0+vocab.json"]), {C.CODE: R.CODE_SETTING}),
-        (lambda f: (f / "generation_config.json").write_text(" " * 10_000_001 + "{}"), {C.CODE: R.CODE_SETTING}),
+        (lambda f: (f / "generation_config.json").write_text(" " * 10_000_001 + "{}"), {C.CODE: R.LONG_SETTINGS}),
     ],
 )  # fmt: skip
 def test_check_rejects_broken_local_model(

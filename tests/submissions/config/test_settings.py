@@ -16,6 +16,11 @@ from submissions.texts.errors import SettingsError
         ("HANNUN_DATA", '{"ko-vaq": "/data"}', "HANNUN_DATA: unknown benchmark 'ko-vaq'; available: ko-vqa"),
         ("HANNUN_QUOTA", '{"ko-vaq": 2}', "HANNUN_QUOTA: unknown benchmark 'ko-vaq'"),
         ("HANNUN_COMMANDS", '{"start": "x", "state": "y"}', "HANNUN_COMMANDS: cancel: Field required"),
+        (
+            "HANNUN_APIS",
+            '{"g": {"model_id": "a/b", "options": {"max_requests": 5}}}',
+            "HANNUN_APIS: g: unknown field 'options'",
+        ),
         ("HANNUN_APIS", '{"a": {"base_url": 5}}', "HANNUN_APIS: a: model_id is missing"),
         ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
         ("HANNUN_PORT", "0", "HANNUN_PORT"),

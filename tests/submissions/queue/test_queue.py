@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from scripts.support.records import NOW, Make, claimed, result_of, unreachable
+from submissions.operator.opt_out import opt_in, opt_out
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.leases import SKEW
 from submissions.queue.queue import Queue
 from submissions.queue.wait_time import waits
-from submissions.records.request import EvalRequest, Failure, Stage, Status
+from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
 from submissions.store.base import Store
 from submissions.store.git import GitStore
 from submissions.texts.errors import LostLeaseError, QueueError, RefusedError, StoreUnavailableError
@@ -210,6 +211,43 @@ def test_requeue_resets_failed_request(queue: Queue, make_request: Make) -> None
     assert claimed(queue).attempt == 1
     with pytest.raises(QueueError, match="no request"):
         queue.requeue("0" * 32)
+
+
+def test_opt_out_cancels_own_requests_only(queue: Queue, make_request: Make) -> None:
+    """Requests of models that were opted out before do not come back, and are not cancelled by the opt-out of others."""
+    queue.submit(make_request(model_id="alpha/one"))
+    running = claimed(queue)
+    assert opt_out(queue, "alpha", NOW) == []
+    queue.submit(other := make_request(model_id="beta/one"))
+    later = queue.fail(running, fail(FailureCode.DISK_FULL), NOW)
+    assert later.status == Status.PENDING and claimed(queue).key == other.key
+    assert [row.key for row in queue.rows()] == [other.key], (
+        "the request of the model that was opted out meanwhile is gone"
+    )
+    queue.submit(third := make_request(model_id="beta/two"))
+    assert opt_out(queue, "gamma", NOW) == [] and opt_out(queue, "Beta/Two", NOW) == [third.key]
+
+
+def test_requeue_leaves_opted_out_models(queue: Queue, make_request: Make) -> None:
+    queue.submit(failed := make_request(model_id="alpha/one"))
+    queue.fail(claimed(queue), fail(FailureCode.NAN_LOGITS), NOW)
+    queue.submit(lost := make_request(model_id="alpha/two"))
+    queue.fail(claimed(queue), fail(FailureCode.MISSING_LIBRARY), NOW)
+    opt_out(queue, "alpha", NOW)
+    with pytest.raises(QueueError, match="alpha has opted out"):
+        queue.requeue(failed.key)
+    assert queue.requeue_all() == []
+    opt_in(queue, "alpha")
+    assert queue.requeue_all() == [lost.key]
+
+
+def test_lost_worker_is_recorded_with_its_stage(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:
+    queue = Queue(store, LEASE, max_attempts=1, heartbeats=heartbeats)
+    queue.submit(make_request())
+    queue.heartbeat(claimed(queue), NOW, Progress(stage=Stage.FETCH))
+    assert queue.claim("w", NOW + LEASE + SKEW + LEASE) is None
+    (row,) = queue.rows()
+    assert queue.get(row.key).failure == Failure(stage=Stage.FETCH, code=FailureCode.WORKER_LOST)
 
 
 def test_claim_alternates_between_submitters(queue: Queue, make_request: Make) -> None:
