@@ -9,6 +9,9 @@ returns them, for all that `scan` reads. The positions of a `Mention` are those 
 
 import re
 import unicodedata
+from decimal import Decimal
+from itertools import pairwise
+from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.bounds import is_bound
 from evaluator.benchmarks.scoring.chart_names import gives_name
@@ -65,6 +68,15 @@ _VALUE = re.compile(r"(?<!\d)(?!(?:1[89]|20)\d\d(?!\d))\d")  # a digit that does
 _RANGE_BEFORE = re.compile(r"\d-$")  # before the 64 of 18-64
 _RANGE_AFTER = re.compile(r"-\d")  # after its 18
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
+_NUMBER = re.compile(r"\d[\d.,]*")
+_UNIT_WORD = re.compile(r"(?!to\b)[A-Za-z가-힣]{3,}|%")
+# Between the two numbers of a range or a share: 16-24, 5 to 10, 1/3.
+_JOINS_NUMBERS = re.compile(r"\s?(?:-|~|/|to\b|에서|부터)\s*")
+_IN_SO_MANY = re.compile(r"(?<=\d)\s(?:in|(?:out\s)?of)\s(?:every\s)?(?=\d)", re.IGNORECASE)  # 3 in 10, 3 out of 10
+_ONE_IN = re.compile(r"\bone(?=\s(?:in|(?:out\s)?of)\s)", re.IGNORECASE)  # `number_words_as_digits` keeps this `one`
+_DENIED_PAIR = re.compile(r"(?:\b(?:not|except|than)|n't)\s(?:the\s)?$", re.IGNORECASE)  # before it
+_PART_WORDS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
+_FRACTION_IN_WORDS = re.compile(rf"\b(\d|one|a)[\s-]({'|'.join(_PART_WORDS)})s?\b", re.IGNORECASE)  # a third
 _UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")  # per ton, per a ton
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
 _DIRECTIONS = {
@@ -131,6 +143,9 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
         return False
     if folded(answer) == folded(passage):  # Q3 2020, 12K, 1/3
         return True
+    if pair := _pair_of(answer):
+        given_pairs = _pairs_in(passage)
+        return bool(given_pairs) and all(_is_same_pair(answer, pair, given) for given in given_pairs)
     if not mentions:
         return False
     wanted = mentions[-1]
@@ -151,6 +166,46 @@ def same_value(question: str, answer: str, passage: str, tolerance: float) -> bo
     clause = main_part(clause, _VALUE)  # all of "In 2020, compared with 2019, 12 cars were sold"
     given = _asserted_values(question, clause, years=False)
     return bool(given) and all(_agree(question, answer, wanted, clause, value, tolerance) for value in given)
+
+
+class _Pair(NamedTuple):
+    """A range or a share: 16-24, "$5 to $10", 1/3, "3 in 10"."""
+
+    first: int | Decimal
+    second: int | Decimal
+    unit: str  # of the second number
+    is_denied: bool
+
+
+def _pair_of(answer: str) -> _Pair | None:
+    """Return the two numbers of an answer that consists of a range or a share."""
+    pairs = _pairs_in(answer)
+    return pairs[0] if len(pairs) == 1 and len(_NUMBER.findall(answer)) == 2 else None
+
+
+def _pairs_in(text: str) -> list[_Pair]:
+    """Return the ranges and shares in a text."""
+    text = number_words_as_digits(_ONE_IN.sub("1", unicodedata.normalize("NFKC", text)))
+    text = _FRACTION_IN_WORDS.sub(_fraction_in_digits, text)
+    text = readable(_IN_SO_MANY.sub("/", text))
+    found = []
+    for first, second in pairwise(scan(text)):
+        if _JOINS_NUMBERS.fullmatch(text, first.end, second.start):
+            is_denied = _DENIED_PAIR.search(text, 0, first.start) is not None
+            found.append(_Pair(first.quantity.value, second.quantity.value, second.quantity.unit, is_denied))
+    return found
+
+
+def _is_same_pair(answer: str, wanted: _Pair, given: _Pair) -> bool:
+    """Return whether two ranges or shares are the same. If the answer names no unit, it may be any: 16-24 and 16세~24세."""
+    is_of_unit = given.unit in ("", wanted.unit) or not _UNIT_WORD.search(answer)
+    return (given.first, given.second) == (wanted.first, wanted.second) and is_of_unit and not given.is_denied
+
+
+def _fraction_in_digits(match: re.Match[str]) -> str:
+    """Return `1/3` for a match of `one-third`."""
+    part = match[1] if match[1].isdecimal() else "1"
+    return f"{part}/{_PART_WORDS[match[2].lower()]}"
 
 
 def _without_comparison(passage: str) -> str:

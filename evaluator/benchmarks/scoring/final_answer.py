@@ -93,7 +93,9 @@ _CONCLUSION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")  # \boxed{603\text{천 명}}
-_BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")  # **603천 명**
+_BOLD = re.compile(  # **603천 명**, with a sign in front: △**5.2**%
+    r"(?P<sign>[△▲▽▼]\s?|(?<![\w)])[-−])?(?:\*\*|__|<(?:b|strong)>)(?P<text>.+?)(?:\*\*|__|</(?:b|strong)>)"
+)
 _PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")  # end of a sentence: 합은 972건입니다; 525 + 447 = 972
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it has an equation
 _OFFERS_CHOICE = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)  # 5건 또는 6건
@@ -427,10 +429,11 @@ def _bold_passages(output: str, has_value: Callable[[str], bool]) -> Iterator[Pa
     The text after it is included, because the unit may be there: **603**천 명.
     """
     for match in _BOLD.finditer(output):
-        bold = plain(match[1])
+        signed = f"{match['sign'] or ''}{match['text']}"
+        bold = plain(signed)
         if has_value(bold):
             after = output[match.end() : match.end() + MAX_UNIT_LENGTH].partition("\n")[0]
-            yield Passage(bold + plain(after), len(bold))
+            yield Passage(plain(signed + after), len(bold))
 
 
 def _total_of_parts(text: str) -> Quantity | None:

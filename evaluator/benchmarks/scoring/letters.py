@@ -173,10 +173,9 @@ _EMPHASIZED = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")  # (B), [B], **
 _CLOSING_MARKS = r"[)\]*\"']* (?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
 _NEXT_LETTER = r"[(\[*\"']* [A-D] (?![A-Za-z])"
 _OR = r"또는 | 혹은 | 아니면 | 이?나 | or\b"
-# After a letter that is one of several candidates.
 # Words between letters that are named together.
 _JOINS = r"(?: 또는 | 혹은 | 아니면 | 내지 | 이?나 | 및 | 와 | 과 | 하고 | 이?랑 | 그리고 )"
-_CANDIDATE_AFTER = re.compile(
+_CANDIDATE_AFTER = re.compile(  # after a letter that is one of several candidates
     rf"""
     {_CLOSING_MARKS} \s*
     (?: (?: {_JOINS}                                                  # A 또는 B, A와 B

@@ -240,13 +240,32 @@ _SUBJECT_OR_EQUALS = re.compile(
 )
 
 # Quantities that name a row: 2021년, 3위, 1학년, 코로나19, 표 2. See `is_label`.
-_LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
+_LABEL_UNITS = {
+    "년",
+    "월",
+    "일",
+    "위",
+    "호",
+    "번",
+    "대",
+    "세",
+    "등급",
+    "단계",
+    "동",
+    "주",
+    "학년",
+    "반",
+    "차",
+    "층",
+    "쪽",
+    "권",
+}
 _ORDINAL = re.compile(
     r"""
     \s?
-    (?: 차 | 급 | 등 | 순위                         # 2차, 1급, 1등
-      | 학년 | 학기 | 분기 | 반기                   # 1학년, 3분기
-      | 부 | 절 | 쪽 | 페이지 | 층                  # 2부, 12쪽, 3층
+    (?: 급 | 등 | 순위                              # 1급, 1등
+      | 학기 | 분기 | 반기                          # 3분기
+      | 부 | 절                                     # 2부
       | 권역 | 지구                                 # 2지구
     )
     """,
@@ -523,7 +542,7 @@ def _is_year_of(sentence: str, mention: Mention, operands: Sequence[Mention]) ->
     """Return whether a quantity is the year of an operand: 2018년 in "2018년 6,904건에서 227건 증가한 7,131건"."""
     if mention.quantity.unit != "년":
         return False
-    return any(_OF_YEAR.fullmatch(sentence[mention.end : operand.start]) for operand in operands)
+    return any(_OF_YEAR.fullmatch(sentence, mention.end, operand.start) for operand in operands)
 
 
 def _is_of_other_row(sentence: str, mention: Mention, following: Mention) -> bool:
