@@ -30,10 +30,8 @@ from evaluator.quarters.item_statistics import item_statistics
 from evaluator.quarters.on_board import board_differences
 from evaluator.quarters.recompute import book_differences, file_differences
 from evaluator.worker.loop import Worker
-from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
 from scripts.support.hub.repos import TOKEN, Fault, Hub
-from scripts.support.hub.server import serve
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
@@ -41,6 +39,7 @@ from submissions.store.open import open_store
 from submissions.texts.errors import StoreError
 from tests.conftest import environment_of, set_here, settings_in
 from tests.evaluator.worker.test_loop import submit
+from tests.support.board import served_board
 
 QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
 N = 16  # questions of the set
@@ -263,7 +262,7 @@ def test_verify_compares_with_board(
     revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = open_store(fresh_settings.store)
-    with serve(build_app(fresh_settings)) as address:
+    with served_board(fresh_settings) as address:
         board = ["ko-fresh", "verify", str(revealed), "--board", address, "--out"]
         assert evaluator([*board, str(tmp_path / "a")]) == 0, capsys.readouterr().out
         (path,) = (path for path in store.snapshot().files if path.startswith("results/"))
@@ -273,7 +272,7 @@ def test_verify_compares_with_board(
         changed = result.evolve(answers_sha256="0" * 64)
         records = {path: changed.to_bytes(), other.path: other.to_bytes(), public.path: public.to_bytes()}
         store.commit(records, store.head(), "change what is published")
-    with serve(build_app(fresh_settings)) as address:
+    with served_board(fresh_settings) as address:
         assert evaluator([*board[:-2], address, "--out", str(tmp_path / "b")]) == 1
     lines = capsys.readouterr().out
     assert "the board has another commitment" in lines and "the board has another record" in lines

@@ -20,15 +20,14 @@ from leaderboard.edition.build import Edition, build
 from leaderboard.pages import share
 from leaderboard.views.cards import Bar
 from leaderboard.views.texts import TEXTS
-from leaderboard.web.application import build_app
 from scripts.support.evaluated import evaluated
-from scripts.support.hub.server import serve
 from scripts.support.records import request_numbered
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult, Provenance
 from submissions.store.base import Store
 from submissions.store.open import open_store
 from tests.conftest import settings_in
+from tests.support.board import served_board
 from tests.support.gradio_client import gradio_client
 
 MEASURED = "55.9"
@@ -104,7 +103,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Sett
 
 @pytest.fixture(scope="module")
 def site(settings: Settings) -> Iterator[Site]:
-    with serve(build_app(settings)) as address, httpx.Client(timeout=60, headers={"Accept-Language": "ko"}) as client:
+    with served_board(settings) as address, httpx.Client(timeout=60, headers={"Accept-Language": "ko"}) as client:
         yield Site(address, client)
 
 

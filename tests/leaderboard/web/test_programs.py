@@ -19,10 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
 from app import main as evaluator
-from leaderboard.web.application import build_app
 from leaderboard.web.language import preferred_language
 from scripts.support.evaluated import submit_in_every_status
-from scripts.support.hub.server import serve
 from scripts.support.records import request_numbered
 from submissions.config.paths import ASSETS
 from submissions.config.settings import Settings
@@ -31,6 +29,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import settings_in
+from tests.support.board import served_board
 from tests.support.gradio_client import gradio_client
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -51,7 +50,7 @@ def requests(settings: Settings) -> dict[str, EvalRequest]:
 
 @pytest.fixture(scope="module")
 def address(settings: Settings, requests: dict[str, EvalRequest]) -> Iterator[str]:
-    with serve(build_app(settings)) as address:
+    with served_board(settings) as address:
         yield address
 
 
@@ -83,7 +82,7 @@ def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> 
 @pytest.mark.integration
 def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
     settings = settings_in(tmp_path, models_dir)
-    with serve(build_app(settings)) as address:
+    with served_board(settings) as address:
         client = gradio_client(address)
         (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
         assert line["accepted"] and line["benchmark"] == "ko-vdc"

@@ -51,6 +51,7 @@ from submissions.store.open import check_lasts, open_store
 from submissions.texts.errors import SettingsError
 from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.conftest import settings_in
+from tests.support.board import served_board
 
 API = "/gradio_api"
 THREADS = 40  # of the server, for requests
@@ -61,7 +62,7 @@ def quiet_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> I
     """Yield the address of a board that the tests only read from."""
     folder = tmp_path_factory.mktemp("quiet_board")
     settings = Settings(store=str(folder / "store.git"), work_dir=folder / "work", models_dir=models_dir)
-    with serve(build_app(settings)) as address:
+    with served_board(settings) as address:
         yield address
 
 
@@ -69,13 +70,13 @@ def quiet_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> I
 def attacked_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[tuple[str, str]]:
     """Yield the address and the store of a board that receives many submissions."""
     settings = settings_in(tmp_path_factory.mktemp("attacked_board"), models_dir)
-    with serve(build_app(settings)) as address:
+    with served_board(settings) as address:
         yield address, settings.store
 
 
 @pytest.fixture
 def address(settings: Settings) -> Iterator[str]:
-    with serve(build_app(settings)) as address:
+    with served_board(settings) as address:
         yield address
 
 
