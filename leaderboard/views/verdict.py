@@ -54,11 +54,16 @@ def verdict(profile: Profile, language: Language, *, with_counts: bool = True) -
     return " ".join(sentences)
 
 
+_LARGE_UNITS = ((1e12, "T"), (1e9, "B"))
+
+
 def amount(params: float | None) -> str:
-    """Format a number of parameters in billions or millions: 7_615_616_512 -> "7.62B"."""
+    """Format a number of parameters in trillions, billions or millions: 7_615_616_512 -> "7.62B"."""
     if params is None:
         return "–"
-    return f"{params / 1e9:.3g}B" if params >= 1e9 else f"{params / 1e6:.3g}M"
+    rounded = float(f"{params:.3g}")
+    factor, letter = next((unit for unit in _LARGE_UNITS if rounded >= unit[0]), (1e6, "M"))
+    return f"{rounded / factor:.3g}{letter}"
 
 
 def in_brief(profile: Profile, language: Language) -> str:
@@ -77,7 +82,8 @@ def in_brief(profile: Profile, language: Language) -> str:
     parts.append(f"{text('language_model', language)}: {origin}")
     parts.append(f"{text('vision_encoder', language)}: {encoder}")
     if model.gpu_memory_gb:
-        parts.append(f"GPU {model.gpu_memory_gb:.3g} GB")
+        gigabytes = float(f"{model.gpu_memory_gb:.3g}")
+        parts.append(f"GPU {gigabytes:,g} GB")
     if profile.usd_per_1000:
         parts.append(f"{text('cost_per_1000', language)}: {prices(*profile.usd_per_1000)}")
     return " · ".join(parts)
@@ -85,7 +91,9 @@ def in_brief(profile: Profile, language: Language) -> str:
 
 def prices(low: float, high: float) -> str:
     """Format a range of prices in US dollars: (0.5, 2.0) -> "$0.50–2.00"."""
-    return f"${low:.2f}–{high:.2f}" if high > low else f"${low:.2f}"
+    lowest = f"{low:.2f}"
+    highest = f"{high:.2f}"
+    return f"${lowest}–{highest}" if highest != lowest else f"${lowest}"
 
 
 def _overall_sentence(place: OverallPlace, language: Language, with_counts: bool) -> str:

@@ -102,11 +102,14 @@ class _BoardCollector(Collector):
         workers = self._board.workers
         heartbeats = GaugeMetricFamily(
             "hannun_heartbeat_age_seconds",
-            "Seconds since the last heartbeat of a running evaluation.",
+            "Seconds since the last heartbeat of a worker's running evaluation; of several, the oldest one.",
             labels=["worker"],
         )
+        oldest: dict[str, datetime] = {}  # by worker, which may run several evaluations
         for lease in workers.leases.values():
-            heartbeats.add_metric([lease.worker], (now - lease.heartbeat_at).total_seconds())
+            oldest[lease.worker] = min(lease.heartbeat_at, oldest.get(lease.worker, lease.heartbeat_at))
+        for worker, heartbeat_at in oldest.items():
+            heartbeats.add_metric([worker], (now - heartbeat_at).total_seconds())
         yield heartbeats
 
         times = [worker.seen_at for worker in workers.workers]

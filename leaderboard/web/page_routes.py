@@ -171,7 +171,7 @@ def _redirect_from_overview(request: Request, language: Language) -> str | None:
     """Return the link that a request for the overview is redirected to, or None if it is answered with the overview.
 
     An address of former versions is redirected to the page that it means: /?tab=ko-vqa&lang=en to /en/ko-vqa. `/` without any
-    parameter is redirected to the language of the browser. `language` is that of the path.
+    parameter but a theme is redirected to the language of the browser. `language` is that of the path.
     """
     given = request.query_params
     params = {name: ",".join(given.getlist(name)) for name in given}
@@ -192,7 +192,7 @@ def _redirect_from_overview(request: Request, language: Language) -> str | None:
     if wanted != language:
         return here.link("", **params)
     preferred = preferred_language(request.headers.get("accept-language", ""))
-    # Only `/` without a parameter is redirected: `/en/` and `/?lang=ko` are languages that the visitor has chosen.
-    if language == "ko" and preferred == "en" and not request.url.query:
+    # Only `/` is redirected, with no parameter but a theme: `/en/` and `/?lang=ko` are languages that the visitor has chosen.
+    if language == "ko" and preferred == "en" and not (params or lang or tab):
         return here.in_language("en")
     return None

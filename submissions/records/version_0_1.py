@@ -18,8 +18,9 @@ def from_0_1(record: Any) -> Any:
     """Return a result in the present form. Anything that does not have the form of 0.1.0 is returned unchanged."""
     if not isinstance(record, dict) or "headline" in record or not isinstance(record.get("results"), dict):
         return record
-    benchmark = next(iter(record["results"]), "")
-    scores = record["results"].get(benchmark)
+    if len(record["results"]) != 1:
+        return record
+    ((benchmark, scores),) = record["results"].items()
     if not isinstance(scores, dict):
         return record
     headline = HEADLINES.get(benchmark, "em")

@@ -59,6 +59,8 @@ class CommandLauncher(JobLauncher):
             used = set(re.findall(PLACEHOLDER, command))
             if unknown := sorted(used - known):
                 raise SettingsError(f"HANNUN_COMMANDS {name}: unknown placeholder {{{unknown[0]}}}")
+            if name == "start" and used.isdisjoint(("command", "arguments")):
+                raise SettingsError("HANNUN_COMMANDS start: it contains neither {command} nor {arguments}")
             if name != "start" and not used:
                 raise SettingsError(f"HANNUN_COMMANDS {name}: it does not contain {{job}}")
 

@@ -16,7 +16,7 @@ from leaderboard.pages.model import MODEL
 from leaderboard.pages.share import model_card
 from leaderboard.views.location import Location
 from leaderboard.views.texts import Language
-from leaderboard.views.verdict import verdict
+from leaderboard.views.verdict import amount, prices, verdict
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
 from submissions.store.base import Store
@@ -152,3 +152,15 @@ def test_everything_else_is_folded(board: LiveBoard) -> None:
     for name in SHARED:
         key = next(r.row.key for r in board.view().boards[name] if r.row.model == "o/b")
         assert f'href="#{key}"' in page and f'id="{key}"' in page, BENCHMARKS[name].card.title
+
+
+@pytest.mark.parametrize(
+    ("params", "shown"),
+    [(7_615_616_512, "7.62B"), (1.04e12, "1.04T"), (999_600_000, "1B"), (135e6, "135M"), (None, "–")],
+)
+def test_amount_has_no_exponent(params: float | None, shown: str) -> None:
+    assert amount(params) == shown
+
+
+def test_prices_that_look_the_same_are_no_range() -> None:
+    assert prices(0.501, 0.502) == "$0.50" and prices(0.5, 2.0) == "$0.50–2.00"

@@ -363,6 +363,7 @@ def test_first_visit_redirects_by_language_and_links_do_not(http: httpx.Client) 
     assert "한눈 Hannun" in http.get("/ko-vqa", headers=english).text
     assert "한눈 Hannun" in http.get("/?lang=ko", headers=english).text
     assert http.get("/", headers={"Accept-Language": "ko"}).status_code == 200
+    assert http.get("/?__theme=dark", headers=english).headers["Location"] == "/en/?__theme=dark"
     assert http.get("/en").headers["location"] == "/en/"
     assert http.get("/en?tab=ko-vqa&q=%EB%9D%BC").headers["location"] == "/en/?tab=ko-vqa&q=%EB%9D%BC"
     assert http.get("/en/?tab=ko-vqa&q=%EB%9D%BC").headers["location"] == "/en/ko-vqa?q=%EB%9D%BC"

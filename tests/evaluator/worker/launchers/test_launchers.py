@@ -29,7 +29,8 @@ from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
 MISSPELT = '{"start": "x {gpu} ${HOME}", "state": "y {job}", "cancel": "z {job}"}'
-NO_JOB = '{"start": "x", "state": "squeue", "cancel": "z {job}"}'
+NO_COMMAND = '{"start": "sbatch --gpus={gpus} x.sh", "state": "y {job}", "cancel": "z {job}"}'
+NO_JOB = '{"start": "x {command}", "state": "squeue", "cancel": "z {job}"}'
 
 
 def claimed(settings: Settings, store: Store) -> tuple[Queue, EvalRequest, Lease]:
@@ -147,6 +148,11 @@ def test_launch_command_receives_stores(settings: Settings, tmp_path: Path) -> N
         (["--once"], {"HANNUN_LAUNCHER": "hf-jobs"}, "HANNUN_JOBS"),
         (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": MISSPELT}, "unknown placeholder {gpu}"),
         (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_JOB}, "it does not contain {job}"),
+        (
+            ["--once"],
+            {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_COMMAND},
+            "neither {command} nor {arguments}",
+        ),
     ],
 )
 def test_worker_command_rejects_bad_input_in_one_line(
