@@ -70,16 +70,16 @@ class KoVQA(Quantity):
         ),
         baselines=(constant_answer(0.0),),
         data_stays=True,
-        coarse={"em": 1.0, "f1": 1.0},
-        skills={"documents": (None,)},
+        coarse={"em": 1.0, "f1": 1.0},  # published in steps of a point
+        skills={"documents": (None,)},  # the whole set counts
         hub_task="ko_vqa",
     )
 
     def published_match(self, gold: str, output: str) -> bool:
         """Return whether the published rule accepts an output: the first gold quantity must be among its quantities.
 
-        If the gold answer has no number, every output is wrong. Whole floats are made integers in the output only, as the
-        published script does, so `5.0조` matches the gold answer `5조` and not `5.0조`.
+        If the gold answer has no number, every output is wrong. In outputs, but not in gold answers, 5.0조 becomes 5조. That is
+        a mistake of the published script: no output can match the gold answer `5.0조`.
         """
         wanted = quantities(gold).written
         return bool(wanted) and wanted[0] in quantities(output).collapsed

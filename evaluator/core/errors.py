@@ -59,7 +59,7 @@ class IncompleteRunError(EvaluationError):
         """Create the error.
 
         `uses_server` is whether a model server answers the questions. Without a server, missing answers can only be
-        this host's fault: INTERNAL_ERROR. The message may quote the last message of the server.
+        this host's fault: INTERNAL_ERROR. With a server, the message may quote its last message.
         """
         code = FailureCode.INCOMPLETE if uses_server else FailureCode.INTERNAL_ERROR
         super().__init__(code, message, may_quote_questions=uses_server)

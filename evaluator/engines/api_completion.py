@@ -50,7 +50,7 @@ class OutputFormat:
 
     @property
     def shows_reasoning(self) -> bool:
-        """Whether outputs contain all reasoning, which is certain only of a model whose template is known.
+        """Whether a model did not reason if its output has no reasoning, which is certain only if its template is known.
 
         Providers of closed models leave the reasoning out of the output and report its number of tokens.
         """
@@ -100,7 +100,7 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFo
     raw = output.raw
     status: AnswerStatus = "ok" if output.answer else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
-        raw = raw or _text(choice.message.refusal) or None
+        raw = raw or _text(choice.message.refusal) or None  # kept in the private details
         status = "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
@@ -153,15 +153,16 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
 def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: OutputFormat) -> int | None:
     """Return the number of reasoning tokens: as counted, as the server reports, or estimated from the length of the text.
 
-    Return None if the model did not reason, and 0 if it did but the server reports no number of tokens at all.
+    Return None if the model did not reason or that is unknown, and 0 if it did but the server reports no number of tokens at
+    all.
     """
-    if output.reasoning_tokens is not None:
+    if output.reasoning_tokens is not None:  # counted from the ids of the tokens
         return output.reasoning_tokens
     if output.reasoning is None and form.shows_reasoning:
         return None  # even if the server reports a number, as some parsers do for models that do not reason
     details = usage.completion_tokens_details if usage else None
     reported = _token_count(details.reasoning_tokens) if details else None
-    if reported:
+    if reported:  # 0 may mean that the server does not count them
         return reported
     if output.reasoning is None:
         return None

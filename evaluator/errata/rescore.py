@@ -100,8 +100,8 @@ class Rescoring:
     def check_answers(self) -> None:
         """Raise DataError if the set has results, but none can be scored again. All would lose their ranks then.
 
-        It is called before an erratum is added, so `source` has the corrections without it. It returns at the first result
-        that can be scored again.
+        It is called before an erratum is added, on a source without the new erratum. It returns at the first result that can
+        be scored again.
         """
         snapshot = self._store.snapshot()
         rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
@@ -150,7 +150,7 @@ class Rescoring:
     def _lacks_metric(self, row: BoardRow) -> bool:
         """Return whether a result lacks a metric that can be computed.
 
-        A metric may be missing for good, if no item has a value. `_rescore` finds out.
+        A metric may be missing for good, because no item has a value. `_rescore` then raises CannotScoreError.
         """
         computed = [metric.name for metric in self._benchmark.metrics if metric.aggregate is not not_measured]
         return any(name not in row.metrics for name in computed)
@@ -186,6 +186,7 @@ class Rescoring:
         if row.benchmark_version == self._version and not gains_metric:
             raise CannotScoreError("its answers give no further metric")
         try:
+            # Against all questions and answers as they are in the files of the set, also those that errata have removed.
             check_public([after.to_bytes()], self._uncorrected_items, self._source.path)
         except LeakError as error:
             raise CannotScoreError(f"its record would reveal {error}") from error
@@ -385,8 +386,9 @@ def _result_with_scores(
 def _reasoning(before: EvalResult, benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, object] | None:
     """Return the lengths of reasoning with new tokens per correct answer, or None if the model does not reason.
 
-    The tokens of single answers are not stored. The tokens per correct answer are therefore the published mean per answer
-    divided by the share of correct items. That is the rule of `build_result`, also if an item has several answers.
+    The tokens of single answers are not stored, so the tokens per correct answer are computed from their published mean per
+    answer: mean × items / correct items. That is what `build_result` computes from the sum of all tokens, because the
+    number of answers per item cancels out.
     """
     if before.reasoning is None:
         return None

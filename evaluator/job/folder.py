@@ -7,7 +7,7 @@ job.json        the EngineOptions
 prompts.jsonl   the prompts; their ids are hashes over everything that the answer depends on
 images/ pages/  the files that the prompts refer to
 batches.json    batch sizes whose answers were discarded, see Job.discarded_batch_sizes
-environment.json  library versions and device, reported before the model is loaded; batch size, parameters
+environment.json  what the inference process reports: library versions, device, batch size, parameters; written by the worker
 model/          links to the model's files with a plain generation config, for servers that read settings from it
 inference.log   output of the inference process and its libraries
 out/            the only folder that the inference process can write; its content is not trusted to be well-formed:

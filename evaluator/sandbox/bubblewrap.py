@@ -23,7 +23,8 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
     for device in layout.devices:
         words += ["--dev-bind", str(device), str(device)]
     parents = {parent for path in (*layout.shown, layout.writable) for parent in path.parents} - _EXISTING
-    # bubblewrap would create missing parents with mode 0700, and a worker that is root runs the command as another user.
+    # bubblewrap would create missing parents with mode 0700. If the worker is root, the command runs as another user, who could
+    # not pass through them.
     for parent in sorted(parents):
         words += ["--perms", "0755", "--dir", str(parent)]
     for path in layout.shown:

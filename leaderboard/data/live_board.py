@@ -84,7 +84,8 @@ class LiveBoard:
         self._commitments = RecordReader(store, "fresh", Commitment)
         self._attempts = RecordReader(store, "attempts", PrivateAttempts)
         self._errata = RecordReader(store, "errata", Erratum)
-        # The state of refreshing.
+        # The state of refreshing. Whoever starts a refresh takes the lock and calls `_begin`, then `_refresh`, which sets
+        # `_idle` and releases the lock. The lock keeps two refreshes from running at a time. Readers wait for `_idle`.
         self._refreshing = threading.Lock()  # held during a refresh
         self._idle = threading.Event()  # set while no refresh is under way
         self._idle.set()
@@ -96,7 +97,7 @@ class LiveBoard:
         self.reached: datetime | None = None  # when the store last answered
         self._commit_times: list[datetime] = []  # of the last hour
         # What was read.
-        self._version = ""
+        self._version = ""  # of the view and the rank changes, see `version`
         self._rank_changes: list[RankChange] = []
         # The benchmarks that overall scores were averaged over seven days ago, see `rank_changes.shared_before`.
         self.shared_before: dict[Inputs, tuple[str, ...]] = {}
@@ -234,7 +235,8 @@ class LiveBoard:
                 self._other_failures += 1
             log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
-            # Before `_idle` is set, so that `fresh_view` waits for the workers too.
+            # The workers' heartbeats are read after each refresh. That is announced before `_idle` is set, so that
+            # `fresh_view` waits for it too.
             has_to_read_workers = self.workers.try_begin(self._view.queue)
             self._refresh_ended = time.monotonic()
             self._idle.set()
@@ -243,7 +245,8 @@ class LiveBoard:
         # refreshing.
         if has_to_read_workers:
             self.workers.refresh()
-        self._view.prepare()  # matters at the start only: `_update_view` prepares later views
+        # `prepare` computes what pages need of a view. Here it matters at the start only: `_update_view` prepares later views.
+        self._view.prepare()
 
     def _update_view(self) -> None:
         """Replace the view if the store has a new head."""
@@ -256,8 +259,8 @@ class LiveBoard:
         # last one has only the published rows.
         if previous_head:
             view.prepare()
+        self._count_commits(head, previous_head)  # first, because the next refresh counts from the head of the view
         self._view = view
-        self._count_commits(head, previous_head)
 
     def _update_rank_changes(self) -> None:
         """Compute the rank changes of the last days again if the rows changed, and every hour."""
@@ -308,6 +311,7 @@ class LiveBoard:
                 changed.append(name)
                 boards[name] = ranked(with_annotations(own, reasons, errata_counts.get(name, {}), private))
         models = model_rows(boards) if changed else last.models
+        # How a model's scores change on sets that it cannot have seen depends on several boards, so on all rows above.
         unseen = last.unseen
         if any(map(is_compared, changed)):
             unseen = unseen_changes(models)

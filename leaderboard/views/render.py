@@ -66,7 +66,7 @@ def milliseconds(value: float | None) -> str:
     """Format a latency without its unit: 1234.5 -> "1,234", 12.34 -> "12.3"."""
     if value is None:
         return "–"
-    if value >= 100:
+    if value >= 99.95:  # 99.96 would be 100.0
         return f"{value:,.0f}"
     return f"{value:.1f}"
 

@@ -27,7 +27,7 @@ from leaderboard.web.operations import operations
 from leaderboard.web.page_routes import OtherPaths, page_routes
 from leaderboard.web.protocol import MAX_CONNECTIONS, bounded_protocol
 from leaderboard.web.responses import INTERNAL_ERROR, allow_head
-from leaderboard.web.security import SecurityMiddleware
+from leaderboard.web.security import SecurityMiddleware, security_headers
 from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
 from submissions.config.garbage_collection import no_garbage_collection
@@ -105,8 +105,11 @@ def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors
 
 
 def internal_error(request: Request, error: Exception) -> Response:
-    """Return the answer to a request that failed unexpectedly. The server logs the error."""
-    return PlainTextResponse(INTERNAL_ERROR, 500)
+    """Return the answer to a request that failed unexpectedly. The server logs the error.
+
+    Starlette calls this outside of all middleware, so the security headers are added here.
+    """
+    return PlainTextResponse(INTERNAL_ERROR, 500, security_headers())
 
 
 def serve(app: FastAPI, settings: Settings) -> None:

@@ -62,6 +62,11 @@ _HEADERS = {
 }
 
 
+def security_headers(framing: str = _FRAMING) -> dict[str, str]:
+    """Return the security headers of a response. `framing` lists the sites that may show it in a frame."""
+    return _HEADERS | {"Content-Security-Policy": _POLICY.format(framing=framing, style=style_sheet_hash())}
+
+
 class RateLimit:
     """Counts hits by name in this process, over a moving window."""
 
@@ -86,9 +91,8 @@ class SecurityMiddleware:
         self._address = address
         self._calls = RateLimit(CALL_RATE, BURST_RATE)
         self._open_requests = Counter[str]()  # by network, including the streams of Gradio's clients
-        # The slots of a network's costly requests. A request takes one before it runs, waits if there is none, and frees it
-        # when its response starts or it ends. They are deleted with the network's last open request. A request that waits for
-        # a slot is open too, so it never waits for deleted slots.
+        # Slots by network. A costly request waits for one, and holds it until its response starts or it ends. The slots of a
+        # network are deleted when it has no open request, so no request can be waiting for them.
         self._costly_slots: dict[str, Semaphore] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -222,9 +226,7 @@ class _Response:
 
     def __init__(self, send: Send, framing: str, *, any_site_may_read: bool) -> None:
         self._send = send
-        self._headers = _HEADERS | {
-            "Content-Security-Policy": _POLICY.format(framing=framing, style=style_sheet_hash())
-        }
+        self._headers = security_headers(framing)
         if any_site_may_read:
             self._headers["Access-Control-Allow-Origin"] = "*"
         self.started = False

@@ -1,4 +1,7 @@
-"""The commands `check` and `submit`."""
+"""The commands `check` and `submit`.
+
+Requests are public, so they name their submitter by a pseudonym, which is made when the first request is accepted.
+"""
 
 import getpass
 from collections.abc import Iterable
@@ -53,6 +56,7 @@ def submit(context: Context) -> int:
     outcomes, report = _service(context).submit(submission, Submitter(_submitter(context), authenticated=False))
     code = 0
     for outcome in outcomes:
+        # An outcome without a benchmark is of the whole submission.
         concerned = [outcome.benchmark] if outcome.benchmark else submission.benchmarks
         for benchmark in concerned:
             if outcome.code == "accepted" and report:  # an accepted model has one
@@ -101,7 +105,7 @@ def _submit_api(context: Context) -> int:
     apis = context.settings.apis
     if (api := apis.get(args.api)) is None:
         return print_error(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
-    # The address and the model's name on the server stand for its unknown weights: a change of either is another revision.
+    # The weights behind an API are unknown. Its address and the model's name there serve as the revision.
     server = f"{api.options.base_url} {api.options.model}"
     facts = facts_of_server(api.model_id, server, args.api, api.efforts)
     code = 0

@@ -6,7 +6,6 @@ The settings check it at start-up, and the evaluator fills it in for each model 
 
 import re
 import shlex
-from itertools import takewhile
 from pathlib import Path
 
 PLACEHOLDERS = ("model", "port", "precision")
@@ -24,7 +23,7 @@ def server_words(command: str) -> list[str]:
         raise ValueError(f"the command has {len(command):,} characters, more than {MAX_COMMAND:,}")
     if re.match(r"[A-Za-z_]\w*=", words[0]):  # NAME=value
         raise ValueError(f"no shell reads this command, so it cannot begin with {words[0]}; write env {words[0]} …")
-    named = _PLACEHOLDER.findall(command)
+    named = [name for word in words for name in _PLACEHOLDER.findall(word)]
     unknown = [name for name in named if name not in PLACEHOLDERS]
     if unknown:
         raise ValueError(f"may contain {{model}}, {{port}} and {{precision}} only, not {{{unknown[0]}}}")
@@ -41,6 +40,8 @@ def filled_words(command: str, *, model: Path, port: int, precision: str) -> lis
 
 
 _ENV_OPTIONS_WITH_VALUE = ("-u", "--unset", "-C", "--chdir")  # options of env(1) whose value is the next word
+_PYTHON_OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+_PYTHON_MODULE = re.compile("-[bBdEiIOPqsSuvx]*m(.*)")  # "-m sglang", "-msglang", "-um sglang"
 
 
 def program_of(command: str) -> str:
@@ -48,13 +49,8 @@ def program_of(command: str) -> str:
 
     `"env -u PORT A=1 vllm serve {model} --port {port}" -> "vllm"`. Raises ValueError if the command is malformed.
     """
-    first, *rest = server_words(command)
-    if Path(first).name != "env":
-        return first
-    while rest and (rest[0].startswith("-") or "=" in rest[0]):
-        takes_value = rest[0] in _ENV_OPTIONS_WITH_VALUE
-        rest = rest[2:] if takes_value else rest[1:]
-    return rest[0] if rest else first
+    program, _arguments = _program_and_arguments(command)
+    return program
 
 
 def server_name(command: str) -> str:
@@ -63,12 +59,34 @@ def server_name(command: str) -> str:
     `"python3 -m sglang.launch_server {model} {port}" -> "sglang"`, `"/opt/vllm serve {model} {port}" -> "vllm"`. Raises
     ValueError if the command is malformed.
     """
-    program = program_of(command)
-    words = server_words(command)
-    arguments = words[words.index(program) + 1 :]
-    # Only options at the start count. In `python x.py -m {model}`, "-m" is an option of the script.
-    leading_options = list(takewhile(lambda word: word.startswith("-"), arguments))
-    runs_module = Path(program).name.startswith("python") and "-m" in leading_options
-    if runs_module and (module_and_rest := arguments[leading_options.index("-m") + 1 :]):
-        return module_and_rest[0].partition(".")[0]
-    return Path(program).name
+    program, arguments = _program_and_arguments(command)
+    name = Path(program).name
+    module = _module_of(arguments) if name.startswith("python") else None
+    return module.partition(".")[0] if module else name
+
+
+def _program_and_arguments(command: str) -> tuple[str, list[str]]:
+    """Return the program of a server command and the words after it."""
+    first, *rest = server_words(command)
+    if Path(first).name != "env":
+        return first, rest
+    while rest and (rest[0].startswith("-") or "=" in rest[0]):
+        takes_value = rest[0] in _ENV_OPTIONS_WITH_VALUE
+        rest = rest[2:] if takes_value else rest[1:]
+    if not rest:  # "env A={model} B={port}" runs nothing
+        return first, []
+    return rest[0], rest[1:]
+
+
+def _module_of(arguments: list[str]) -> str | None:
+    """Return the module that Python runs with these arguments, or None if it runs a script.
+
+    Only options at the start count. In `python x.py -m {model}`, "-m" is an option of the script.
+    """
+    while arguments and arguments[0].startswith("-"):
+        option, *arguments = arguments
+        if found := _PYTHON_MODULE.fullmatch(option):
+            return found[1] or next(iter(arguments), None)
+        if option in _PYTHON_OPTIONS_WITH_VALUE:
+            arguments = arguments[1:]
+    return None

@@ -54,7 +54,9 @@ class Heartbeats:
         found = dict[str, Lease]()
         for path in self._files.paths(LEASES):
             key = _key_of(path)
-            lease = self._files.read_record(path, Lease) if key in wanted else None
+            if key not in wanted:
+                continue
+            lease = self._files.read_record(path, Lease)  # maybe of an earlier worker that lost the request
             if lease and (key not in found or found[key].heartbeat_at < lease.heartbeat_at):
                 found[key] = lease
         return found
@@ -127,6 +129,7 @@ def _lease_path(key: str, lease: Lease) -> str:
 
 
 def _key_of(path: str) -> str:
+    """Return the key of the request, which has no "-": hex digits."""
     return path.removeprefix(f"{LEASES}/").partition("-")[0]
 
 

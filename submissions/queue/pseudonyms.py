@@ -2,7 +2,7 @@
 
 A pseudonym is random, so without its file in the private store it cannot be traced to the name (GDPR, article 4(5)). Whether
 a submitter belongs to the model's owner is not public either, because together with the owner's name it could identify
-the submitter.
+the submitter, so a request has only a keyed mark of it (`owner_mark`).
 """
 
 import hmac
@@ -21,7 +21,8 @@ from submissions.store.folders import sharded
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
-ERASED, HASH_KEY_FILE = "erased", "people.key"
+ERASED = "erased"
+HASH_KEY_FILE = "people.key"  # the key of all keyed hashes here, also of owner marks
 
 
 class SubmitterName(Record):

@@ -48,6 +48,7 @@ UNITS = {
 UNIT_OF_DIFFERENCE = {"%": "%p", "시": "시간"}
 
 # Unit of a place or time → units of others that an answer may give with it: for 301호, "3층 301호"; for 18시, "6월 30일 18시".
+# An hour is none of those of 분, because 3시 30분 is another value than 30분.
 _PLACES = {"동", "층", "호", "실"}
 BESIDE = {
     **{unit: _PLACES - {unit} for unit in _PLACES},
@@ -55,7 +56,8 @@ BESIDE = {
     "분": {"년", "월", "일"},
 }
 
-# Spellings with which other words begin: 3반, but not 3반도체. They follow a number directly, and BOUND follows them.
+# Spellings that are units only right after a number, and only if a particle or no letter follows (BOUND), because other words
+# begin with them: 3반, but not 3반도체 or 3 반도체. Those in UNITS may be apart from the number and have any ending: 12 대의.
 BOUNDED_UNITS = {
     "학년도": "년", "학년": "학년", "반": "반", "층": "층", "시": "시", "차": "차", "쪽": "쪽", "페이지": "쪽", "항": "항", "조항": "항", "실": "실", "석": "석", "의석": "의석",
     "정": "정", "팀": "팀", "평": "평", "벌": "벌", "켤레": "켤레", "상자": "상자", "포기": "포기", "학급": "학급", "차로": "차로", "병": "병", "그릇": "그릇",
@@ -78,7 +80,7 @@ MEASURES = {
 }  # fmt: skip
 
 # The following are parts of verbose patterns that ignore case.
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"  # 1,234.5 or 1234 or .5
+NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"  # 1,234.5 or 1234 or .5
 MULTIPLIER = r"""
 (?: 십 | 억                              # 3억
   | 백 (?!분|제|화|신)                   # 3백, but not 백분율, 백제, 백화점, 백신
@@ -109,12 +111,12 @@ UNIT = rf"""
 
 
 def canonical(unit: str) -> str:
-    """Return the canonical form of a unit that the pattern UNIT has matched: 퍼센트 → %, KM → km."""
+    """Return the canonical form of a unit that the pattern UNIT has matched in a text in NFKC: 퍼센트 → %, KM → km."""
     return UNITS.get(unit.lower()) or BOUNDED_UNITS.get(unit) or _LETTER_UNITS[unit]
 
 
 def units_agree(unit: str, other: str) -> bool:
-    """Return whether a quantity in one unit may agree with one in another: in 회 and 건, in km and m, or without a unit."""
+    """Return whether a quantity in one unit may agree with one in another: 회 and 건, km and m, or if one has no unit."""
     return are_interchangeable(unit, other) or have_same_measure(unit, other)
 
 

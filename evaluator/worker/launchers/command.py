@@ -5,6 +5,7 @@ quoted for the shell. If the start command fails although its job has begun, the
 ends itself when it notices that it has lost the lease.
 """
 
+import math
 import os
 import re
 import shlex
@@ -66,10 +67,10 @@ class CommandLauncher(JobLauncher):
 
     def start(self, launch: Launch) -> str:
         words = [sys.executable, "-m", "evaluator", *launch.arguments]
-        model_gb = -(-(launch.memory or DEFAULT_MEMORY) // 10**9)  # rounded up
+        model_gb = math.ceil((launch.memory or DEFAULT_MEMORY) / 10**9)
         output = self._run(
             "start",
-            # The stores may come from the command line, not from the environment.
+            # A job sees only the environment, and the stores may have been named on the command line.
             environment=store_variables(self.settings),
             command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(words)}",
             arguments=shlex.join(launch.arguments),

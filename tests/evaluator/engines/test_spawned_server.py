@@ -201,6 +201,10 @@ def test_command_keeps_braces_of_json(tmp_path: Path) -> None:
         ("llama-server -m {model} --port {port}", "llama-server"),
         ("python3 -u -m sglang.launch_server {model} {port}", "sglang"),
         ("python3 /opt/serve.py -m {model} --port {port}", "python3"),
+        ("python3 -X dev -W ignore -m sglang.launch_server {model} {port}", "sglang"),
+        ("python3 -um sglang.launch_server {model} {port}", "sglang"),
+        ("python3 -msglang.launch_server {model} {port}", "sglang"),
+        ("env -u python python -m sglang.launch_server {model} {port}", "sglang"),
         ("env -u A --chdir /tmp B=c vllm serve {model} --port {port}", "vllm"),
     ],
 )
@@ -254,7 +258,15 @@ def test_run_logs_messages_of_server(environment: dict[str, str], models_dir: Pa
 
 
 @pytest.mark.parametrize(
-    "text", ["CUDA_VISIBLE_DEVICES=1 vllm serve {model}", "vllm serve {modle}", "vllm serve {model}", " ", "a 'b"]
+    "text",
+    [
+        "CUDA_VISIBLE_DEVICES=1 vllm serve {model}",
+        "vllm serve {modle}",
+        "vllm serve {model}",
+        'vllm serve {model} {port} {"a"}',  # which is {a} without its quotes
+        " ",
+        "a 'b",
+    ],
 )
 def test_malformed_server_command_is_refused(text: str, environment: dict[str, str]) -> None:
     as_option = python("-m", "evaluator", "parity", "tiny/one", "--spawn", text, environment=environment)

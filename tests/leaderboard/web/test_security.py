@@ -233,7 +233,7 @@ def test_internal_error_hides_details_from_visitor(
     monkeypatch.setattr("submissions.checks.submit.check_model", broken)
     answer = post(client, action="check")
     assert answer.status_code == 500 and "swordfish" not in answer.text and "Traceback" not in answer.text
-    assert "internal error" in answer.text
+    assert "internal error" in answer.text and answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_check_is_rate_limited(client: httpx.Client, settings: Settings) -> None:
