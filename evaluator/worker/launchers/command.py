@@ -33,13 +33,18 @@ COMMAND_TIMEOUT = 120.0  # seconds
 # Prefixes, in lower case, of the states that schedulers report for jobs that have ended.
 ENDED = (
     "succeeded",
-    "completed",
+    "complete",  # also "completed", but not Slurm's COMPLETING, of which processes may still run
+    "done",
     "failed",
     "cancelled",
+    "canceled",
+    "terminated",
+    "revoked",
     "timeout",
     "out_of_me",  # Slurm's OUT_OF_MEMORY, which it may abbreviate
     "node_fail",
     "boot_fail",
+    "launch_failed",
     "deadline",
     "stopped",
 )

@@ -11,6 +11,7 @@ import pytest
 
 from app import main
 from evaluator.worker import model_download
+from evaluator.worker.launchers.base import JobState
 from evaluator.worker.launchers.command import CommandLauncher
 from evaluator.worker.launchers.held_claims import HeldClaims
 from evaluator.worker.launchers.local import DevicePool
@@ -168,6 +169,28 @@ def test_worker_command_rejects_bad_input_in_one_line(
     assert main(["worker", *arguments]) in (1, 2)
     error = capsys.readouterr().err.strip().splitlines()
     assert len(error) == 1 and message in error[0]
+
+
+@pytest.mark.parametrize(
+    ("printed", "state"),
+    [
+        ("RUNNING", JobState.ALIVE),
+        ("COMPLETING", JobState.ALIVE),
+        ("COMPLETED", JobState.ENDED),
+        ("Complete", JobState.ENDED),
+        ("CANCELLED by 0", JobState.ENDED),
+        ("CANCELED", JobState.ENDED),
+        ("TERMINATED", JobState.ENDED),
+        ("LAUNCH_FAILED", JobState.ENDED),
+        ("OUT_OF_ME+", JobState.ENDED),
+        ("PREEMPTED", JobState.PREEMPTED),
+        ("", JobState.ENDED),
+    ],
+)
+def test_state_of_job_is_that_of_its_scheduler(settings: Settings, store: Store, printed: str, state: JobState) -> None:
+    commands = LaunchCommands(start="echo {command}", state=f"echo {printed}; : {{job}}", cancel="echo {job}")
+    launcher = CommandLauncher(settings.model_copy(update={"commands": commands}), Queue(store))
+    assert launcher.state("7") is state
 
 
 HOLDER = """
