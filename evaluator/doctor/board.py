@@ -44,7 +44,7 @@ def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
         health = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
         metrics = httpx2.get(f"{address}/metrics", timeout=REQUEST_SECONDS, follow_redirects=True)
     except HTTPError as error:
-        remedy = "start the proxy, or correct its certificate or the host's name, whichever this names"
+        remedy = "start the proxy, or correct the certificate or the host name that the error names"
         yield fault("proxy", f"{address} does not answer: {error or type(error).__name__}", remedy)
         return
     if health.status_code in GATEWAY_ERRORS:
@@ -61,8 +61,9 @@ def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
         yield fault(
             "proxy", f"{address}/metrics can be read by everybody", "deny /metrics in the proxy (docs/deploy.md)"
         )
-    # Without this variable the proxy's address counts as the visitor's, except on a Space (docs/configuration.md). Only
-    # the doctor's own environment can be read. Its container is the worker's, so compose.yaml sets the variable there too.
+    # Without FORWARDED_ALLOW_IPS the proxy's address counts as the visitor's, except on a Space (docs/configuration.md). Only
+    # the doctor's own environment can be read, so compose.yaml sets the variable for the worker's container too, in which
+    # the doctor runs.
     if not os.environ.get("FORWARDED_ALLOW_IPS") and "SPACE_ID" not in os.environ:
         remedy = "set FORWARDED_ALLOW_IPS to the proxy's address in the board's environment"
         yield fault("proxy", "all visitors seem to have one address and share its rate limits", remedy)
@@ -77,7 +78,9 @@ def _public_address(settings: Settings, options: Options) -> str | None:
 def _sign_in_of(address: str) -> Finding:
     """Ask a board for its sign-in. A board with OAuth redirects to another host, that of the provider."""
     try:
-        answer = httpx2.get(f"{address}{SIGN_IN_PATH}", timeout=REQUEST_SECONDS)
+        # The address may be redirected itself, for example from http to https.
+        final_address = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True).url
+        answer = httpx2.get(final_address.join(SIGN_IN_PATH), timeout=REQUEST_SECONDS)
     except HTTPError:
         return skipped("sign-in", f"{address} does not answer")
     if answer.is_server_error:
@@ -85,7 +88,7 @@ def _sign_in_of(address: str) -> Finding:
             "sign-in", f"{address} answers {answer.status_code}, so neither the board nor its provider can be asked"
         )
     host = urlsplit(answer.headers.get("location", "")).hostname
-    if answer.is_redirect and host not in (None, urlsplit(address).hostname):
+    if answer.is_redirect and host not in (None, final_address.host):
         return ok("sign-in", f"{address} asks visitors to sign in")
     remedy = "set HANNUN_AUTH=oauth (docs/deploy.md)"
     return fault("sign-in", "HANNUN_AUTH=off on a board that others can reach", remedy)

@@ -48,14 +48,20 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     (partial_folder / "items.jsonl").write_text("".join(lines), encoding="utf-8")
     try:
         partial_folder.rename(folder)
-    except OSError:  # the folder exists, or another process has drawn it meanwhile
+    except OSError:
         remove_path(partial_folder)
-        raise DataError(f"{folder} already exists: name a new folder") from None
+        if folder.exists():  # maybe another process has drawn it meanwhile
+            raise DataError(f"{folder} already exists: name a new folder") from None
+        raise
     return set_hash(folder)
 
 
 def figures_of(seed: str, n: int) -> list[Pair]:
-    """Return the figures of a set with `n` questions, those of published sets first."""
+    """Return the figures of a set with `n` questions.
+
+    The first ones are about figures of published sets, with other numbers, so that it shows whether a model remembers the
+    published ones. They have no twins.
+    """
     published = memory_figures(seed, n // MEMORY_EVERY)
     published_count = sum(len(rows) for figure in published for rows in figure.rows)
     return [*published, *pairs_of(seed, n - published_count)]

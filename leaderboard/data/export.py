@@ -178,7 +178,18 @@ def _escape_formula(cell: str) -> str:
     """Return a cell with a leading apostrophe if a spreadsheet would read it as a formula or as several cells."""
     if HARMLESS.fullmatch(cell):
         return cell
-    # Spreadsheets skip spaces, control characters and format characters such as the byte-order mark.
-    start = next((n for n, c in enumerate(cell) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
-    is_formula = cell.startswith(CELL_SEPARATORS) or cell[start:].startswith(FORMULA_STARTS)
+    is_formula = cell.startswith(CELL_SEPARATORS) or cell[_first_read(cell) :].startswith(FORMULA_STARTS)
     return f"'{cell}" if is_formula else cell
+
+
+def _first_read(cell: str) -> int:
+    """Return where the text of a cell begins for a spreadsheet, or 0 if it has none.
+
+    Spreadsheets skip spaces, control characters, format characters such as the byte-order mark, and a quote.
+    """
+    for position, char in enumerate(cell):
+        if (
+            not char.isspace() and char != '"' and unicodedata.category(char)[0] not in "CZ"
+        ):  # C: control, Z: separators
+            return position
+    return 0

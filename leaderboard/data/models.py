@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from statistics import fmean
 from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
@@ -72,7 +73,10 @@ class ModelRow:
         return frozenset(name for name in self.cells if self.rank_by(name, kind))
 
     def competes(self, group: Inputs, kind: ResultKind) -> bool:
-        """Return whether the model may have an overall score of this kind. A measured one rules out a reported one."""
+        """Return whether the model may have an overall score of this kind, because it has none of the other kind yet.
+
+        `model_rows` computes measured scores first, so a measured one rules out a reported one.
+        """
         overall = self.overall.get(group)
         return overall is None or overall.kind == kind
 
@@ -138,12 +142,13 @@ def _overall_scores(
     models: Sequence[ModelRow], benchmarks: Sequence[str], family_of: Mapping[str, str]
 ) -> dict[str, float]:
     """Return the overall score of each model, in percent. All models have a rank on all of these benchmarks."""
-    totals = dict.fromkeys((model.model for model in models), 0.0)  # sums of shares
+    shares_of: dict[str, list[float]] = {model.model: [] for model in models}
     for benchmark in benchmarks:
         scores = {model.model: model.cells[benchmark].row.score or 0.0 for model in models}
         for name, share in share_behind(scores, family_of).items():
-            totals[name] += share
-    return {name: 100 * total / len(benchmarks) for name, total in totals.items()}
+            shares_of[name].append(share)
+    # Rounded, so that equal sums of different shares, such as 0.1 + 0.5 and 0.3 + 0.3, are equal scores.
+    return {name: round(100 * fmean(shares), 9) for name, shares in shares_of.items()}
 
 
 def _models_with_cells(boards: Boards) -> dict[str, ModelRow]:
@@ -188,9 +193,8 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
 def shared_benchmarks(models: Collection[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:
     """Return the benchmarks that the overall score of a kind is averaged over, by group: `shared_in_group`.
 
-    Only models that compete for this kind of score count. A group without such benchmarks is left out. The result is the
-    same before and after `model_rows` has filled in the scores: a model that no longer competes then is not ranked on all of
-    these benchmarks.
+    Only models that compete for this kind of score count. A group without such benchmarks is left out. After `model_rows`,
+    the result is what it has used for this kind: only models that got a score of the other kind compete no longer.
     """
     shared_by_group: dict[Inputs, tuple[str, ...]] = {}
     for group in get_args(Inputs):
@@ -269,8 +273,8 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     shares: dict[str, float] = {}
     for model, score in scores.items():
         behind = bisect_left(bests, score)
-        # One of the tied families is the model's own, unless that has a better model. One is subtracted in both cases, so
-        # that models with the same score get the same share.
+        # One of the tied families is the model's own, which it is not compared with. If its family has a better model, all tied
+        # families are others. One is subtracted nevertheless, so that models with the same score get the same share.
         tied = max(0, bisect_right(bests, score) - behind - 1)
         shares[model] = (behind + tied / 2) / other_families
     return shares

@@ -1,6 +1,6 @@
 """How a model compares on each benchmark: its rank, and the best model of its size. Also finds related models.
 
-`View.standings` is built once for a view; the model's page and its preview picture ask it.
+`View.standings` is built once for a view; the model's page and its preview picture use it.
 """
 
 import re
@@ -48,7 +48,8 @@ class Standings:
 
     def __init__(self, boards: Boards, models: Sequence[ModelRow]) -> None:
         self._counts: dict[tuple[str, str], int] = {}  # ranked rows by benchmark and kind
-        # The rows of the best two models by benchmark, kind and size: the second is needed for the page of the first.
+        # The rows of the best two models by benchmark, kind and size. A model is compared with the best other one, which is the
+        # second for the best.
         self._best: dict[tuple[str, str, str], list[RankedRow]] = {}
         self._bases = base_models(boards)
         self._derived: dict[str, list[str]] = {}  # models by base model

@@ -63,8 +63,10 @@ class WorkerStatus:
         """Note the open and recent requests, and take the lock that a refresh needs, if it is free.
 
         Return whether the lock was taken. Then the caller has to call `refresh`, which releases it; otherwise another thread
-        is refreshing, or nothing can be read, and the caller must not. The board calls this before its own refresh ends, so
-        that those who wait for the board wait for the workers too.
+        is refreshing, or nothing can be read, and the caller must not.
+
+        `LiveBoard.fresh_view` waits until the board is idle, and then calls `wait`. The reading of workers must count as under
+        way by then, so the board calls `try_begin` before it becomes idle and `refresh` after.
         """
         self._queue = queue
         if self._heartbeats is None or not self._refreshing.acquire(blocking=False):
@@ -92,8 +94,8 @@ class WorkerStatus:
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
         """Try to write to a store that could not be written. Otherwise only a submission would show that it works again.
 
-        `Health.since` has the kinds of operations that fail now, "read" or "written". Raises StoreError if the attempt fails.
-        Then leases and workers are read at the next refresh, in which no attempt is due.
+        `Health.since` has the kinds of operations that fail now, "read" or "written". Raises StoreError if the attempt fails,
+        so that leases and workers are not read this time. They are at the next refresh, in which no attempt is due.
         """
         now = time.monotonic()
         if "written" in heartbeats.health.since and now - self._probed >= PROBE_EVERY:
@@ -130,9 +132,9 @@ class WorkerStatus:
 
     @property
     def unattended_since(self) -> datetime | None:
-        """When the last worker was seen, if requests have waited for more than AWAY since then; None otherwise.
+        """When the last worker was seen, if the oldest open request has waited for AWAY without one; None otherwise.
 
-        If no worker was ever seen, it is when the oldest open request was submitted.
+        That may be long before the request. If no worker was ever seen, it is when the oldest open request was submitted.
         """
         submitted = [row.submitted_at for row in self._queue if row.status in (Status.PENDING, Status.RUNNING)]
         if not submitted:

@@ -205,7 +205,7 @@ def entries(title: str) -> list[Entry]:
     found: list[Entry] = []
     for group in groups.values():
         for of_owner in _split(group, lambda number: number.owner):
-            # Not of the Hub id, as in `model_key`: versions are printed, and no Hub id of the register has one.
+            # The version is read from the printed name. `model_key` reads the Hub id, if there is one, and Hub ids have no version.
             of_versions = _split(of_owner, lambda number: read_name(number.model).version)
             found += [_entry(of_model) for of_model in of_versions]
     return sorted(found, key=lambda entry: entry.model.casefold())
@@ -248,8 +248,8 @@ def numbers_of_model(model: str) -> list[Number]:
 def model_key(name: str) -> str:
     """Return a text that is the same for all spellings of a model's name.
 
-    It is the key of `read_name` and the size that is printed in brackets. The size is left out if the register has the name
-    without one too, and with no other: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but "InternVL2.5 (8B)" ->
+    It is the key of `read_name` and the size that is printed in brackets. The size is left out if the register also has the
+    name without a size, and has it with no other size: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but "InternVL2.5 (8B)" ->
     "internvl2.58b", because there is "InternVL2.5 (4B)".
     """
     printed = read_name(name)

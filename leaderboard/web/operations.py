@@ -77,7 +77,7 @@ class _BoardCollector(Collector):
     def __init__(self, board: LiveBoard, disk: Path) -> None:
         self._board = board
         self._disk = disk
-        self._counted_head = ""  # the commit of the store at which the entries below were counted
+        self._counted_head = ""  # the commit of the store at which the entries below were counted, which takes long
         self._fullest_folder_entries = 0
 
     def collect(self) -> Iterator[Metric]:
@@ -145,8 +145,8 @@ class _BoardCollector(Collector):
             "hannun_commits_last_hour", "Commits to the store within the last hour.", self._board.commits_of_last_hour()
         )
         if self._counted_head != view.snapshot.head:
-            self._counted_head = view.snapshot.head
             self._fullest_folder_entries = max(folder_sizes(view.snapshot).values(), default=0)
+            self._counted_head = view.snapshot.head
         yield GaugeMetricFamily(
             "hannun_fullest_folder_entries",
             f"Entries (files and folders) in the fullest folder of the store; the Hub allows {ENTRIES_PER_FOLDER:,}.",

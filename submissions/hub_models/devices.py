@@ -25,7 +25,8 @@ def visible_devices() -> list[Device]:
     """Return the GPUs that this process may use: all, or those that CUDA_VISIBLE_DEVICES lists.
 
     CUDA ignores an empty name or the index of no GPU, such as "-1", and all names after it: "0,2" are two GPUs, "-1" is none,
-    and "0,-1,1" is one. A UUID may be shortened. Other names are kept, because they may be parts of a GPU (MIG).
+    and "0,-1,1" is one. A UUID may be shortened. Other names are kept, because they may be parts of a GPU (MIG), and without
+    `nvidia-smi` any index from 0 may be a GPU.
     """
     gpus = _gpus()
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
@@ -33,8 +34,9 @@ def visible_devices() -> list[Device]:
     devices = []
     for name in map(str.strip, chosen.split(",")):
         gpu = next((gpu for gpu in gpus if gpu.is_called(name)), None)
-        is_index = name.removeprefix("-").isdecimal()
-        if not name or (is_index and not gpu and (gpus or name == "-1")):
+        is_negative = name.startswith("-")
+        is_unknown_index = name.isdecimal() and bool(gpus) and gpu is None
+        if not name or is_negative or is_unknown_index:
             break
         devices.append(Device(name, gpu.memory, gpu.uuid) if gpu else Device(name))
     return devices
@@ -48,7 +50,7 @@ def device_names() -> list[str]:
 def device_memory() -> int:
     """Return the total memory of the visible GPUs in bytes.
 
-    Without a GPU whose memory is known, it is the main memory that this process may use.
+    Without a GPU whose memory is known, it is the main memory that this process may use, in which models run on the CPU.
     """
     gpu_memory = sum(device.memory or 0 for device in visible_devices())
     return gpu_memory or memory_bytes()
@@ -60,7 +62,7 @@ class _Gpu:
 
     index: str
     uuid: str
-    memory: int  # bytes
+    memory: int | None  # bytes; None if it has no memory of its own, which is printed as [N/A]
     model: str  # such as "NVIDIA H100 80GB HBM3"
 
     def is_called(self, name: str) -> bool:
@@ -72,6 +74,10 @@ def _gpus() -> list[_Gpu]:
     try:
         done = subprocess.run(QUERY, capture_output=True, text=True, timeout=10)
         rows = [line.split(", ") for line in done.stdout.splitlines()] if done.returncode == 0 else []
-        return [_Gpu(index, uuid, int(mebibytes) * 2**20, model) for index, uuid, mebibytes, model in rows]
+        return [_Gpu(index, uuid, _bytes(mebibytes), model) for index, uuid, mebibytes, model in rows]
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
+
+
+def _bytes(mebibytes: str) -> int | None:
+    return int(mebibytes) * 2**20 if mebibytes.isdecimal() else None

@@ -54,6 +54,9 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
         raise QueueError(f"{key}: its record was written by another release; use that release to publish it")
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        is_finished = status_of(key, snapshot) == Status.FINISHED
+        if is_finished and _read_if_there(public_queue.store, result.path, snapshot) == record:
+            return {}, "", None  # it was published before, but not deleted, because the process was stopped
         if status_of(key, snapshot):
             raise QueueError(f"{key} is public already: somebody has submitted the same model; withdraw this one")
         if opted_out(request.model_id, snapshot.files):
@@ -67,8 +70,8 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
         return changes, f"Publish {key}", None
 
     transact(public_queue.store, decide)
-    _delete(private_queue, request)
     publish_attempts(public_queue.store, private, request.model_id)
+    _delete(private_queue, request)
     return result
 
 
@@ -116,9 +119,10 @@ def _remove_files(private: PrivateStore, work_dir: Path, key: str) -> None:
 
 
 def _delete(queue: Queue, request: EvalRequest) -> None:
-    """Delete a request with its result, and the history that has them. Raises StoreError.
+    """Delete a request with its result, and the history that has them.
 
-    The index is rebuilt too, because its segments have rows of the deleted records.
+    The index is rebuilt too, because its segments have rows of the deleted records. Raises QueueError if the request has
+    another status meanwhile, StoreError if the store fails.
     """
     key = request.key
     own = (
@@ -128,12 +132,14 @@ def _delete(queue: Queue, request: EvalRequest) -> None:
     )
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        if queue.get(key, snapshot).status != request.status:
+            raise QueueError(f"{key} has changed meanwhile; try again")
         changes = dict(with_requests(queue.rows(snapshot), [request], []))
         changes |= {path: None for path in own if path in snapshot.files}
         return changes, "Delete a private evaluation", None
 
     transact(queue.store, decide)
     _, unreadable = rebuild_index(queue.store)
+    queue.store.tidy(grace_s=0)  # without the hour in which readers can still use older snapshots
     if unreadable:
         raise StoreError(f"{queue.store.url}: {unreadable[0].path} cannot be read")
-    queue.store.tidy(grace_s=0)  # without the hour in which readers can still use older snapshots

@@ -20,8 +20,8 @@ from submissions.texts.errors import StoreError
 
 T = TypeVar("T")
 FILES_PER_COMMIT = 500
-# Folders of a private store with the state of running evaluations, which is not copied. The folder `answers/` of a public
-# store, with the answers to sample items, is another one and is copied.
+# Folders of a private store with the state of running evaluations, which is not copied. `answers/` of a public
+# store, with the answers to sample items, is copied.
 VOLATILE = ("answers/", "leases/", "paused/", "workers/")
 # The Hub adds this file to every dataset. The snapshot of a dataset leaves it out (`Mirror.hidden`), that of a local clone
 # does not.

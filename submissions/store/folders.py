@@ -29,11 +29,14 @@ def folder_sizes(snapshot: Snapshot) -> Counter[str]:
 
 
 def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
-    """Raise StoreError if writing one of these paths would add an entry to a full folder."""
+    """Raise StoreError if writing one of these paths would add an entry to a full folder.
+
+    The queue calls this before an evaluation starts, so that its result has room. Each path is judged alone.
+    """
     for path in paths:
         if path in snapshot.files:  # the file is replaced, which adds no entry
             continue
-        # The deepest folder above it that exists gets one more entry: the file, or the folder that contains it.
+        # The deepest folder above it that exists gets one more entry: the file, or the first of the missing folders above it.
         folder = path
         entries = 0
         while folder and not entries:

@@ -44,10 +44,11 @@ _RISING_TRIANGLE = re.compile(
     r"""
     [△▲]\s*
     (?=
-        [\d.,]+ \s? [^\s\d]{0,4} \s?
-        (?: 상승 | 증가 | 성장 | 확대    # ▲5.2% 상승
+        \d[\d,]* (?:\.\d+)? \s? [^\s\d,]{0,4} \s?
+        (?: 상승 | 증가 | 성장 | 확대    # ▲5.2% 상승, but not △5.2% 증가율 3%
           | 늘 | 올라 | 오른 | 높아      # ▲5.2% 올라
         )
+        (?!률|율)
     )
     """,
     re.VERBOSE,
@@ -64,7 +65,6 @@ _LATEX_WORDS = (
     ("\\ ", " "),
     ("\\%", "%"),
     ("\\,", ""),
-    ("{,}", ","),
     ("μ g", "μg"),
 )
 # The unit in the line after a number: "603\n(단위: 천 명)".
@@ -76,7 +76,7 @@ _ENGLISH = {
     "percentage points": "%p", "kilometres": "km", "kilometers": "km", "metres": "m", "meters": "m", "kilograms": "kg", "grams": "g",
     "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "times": "회", "weeks": "주", "gallons": "갤런", "gallon": "갤런", "ounces": "온스", "barrels": "배럴", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
-_ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)  # 204.4 thousand
+_ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})(?![A-Za-z])", re.IGNORECASE)  # 204.4 thousand
 _ENGLISH_UNIT = re.compile(  # 603 (unit: million won), 603 (in thousands)
     r"""
     \( \s? (?:in|units?) \s?:?\s?
@@ -139,7 +139,7 @@ def plain(text: str) -> str:
     text = _MAXIMUM.sub("", text)
     text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]} {_CURRENCIES[match[1][-1]]}", text)
     if _NEEDS_CLEANING.search(text):
-        text = _LATEX.sub(r"\1", text)
+        text = _LATEX.sub(r"\1", text.replace("{,}", ","))  # \boxed{3{,}000}\text{명}
         for latex, word in _LATEX_WORDS:
             text = text.replace(latex, word)
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)

@@ -59,8 +59,8 @@ def is_rounding(quantity: Quantity, others: Sequence[Quantity]) -> bool:
 def _rounds(rounded: int | Decimal, exact: int | Decimal) -> bool:
     """Return whether a number is another one rounded to as many significant digits as it has: 20.5 is 20.4994.
 
-    A half is rounded up, as people do: 13 is 12.5. A number that is rounded to tens, hundreds or more must be right in its
-    first two digits, because its zeros may be exact: 300 is 297, but 20 is not 15. Zero rounds no number.
+    A half is rounded up, as people do: 13 is 12.5. A number that is rounded to tens, hundreds or more must be right in the
+    first two digits of the exact one, because its zeros may be exact: 300 is 297, but 20 is not 15. Zero rounds no number.
     """
     if not rounded or not exact:
         return False

@@ -82,6 +82,15 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
     assert [m.model for m in models] == ["o/a", "o/b", "o/c", "o/d", "o/once", "o/page"]
 
 
+def test_equal_overall_scores_have_one_rank(make_request: Make) -> None:
+    """One model is ahead of 1, 2 and 3 of ten others, another of 2, 3 and 1. Their sums of shares differ in the last bit."""
+    rivals = {f"r{n}": 10.0 * n for n in range(1, 10)}
+    scores = {"ko-vqa": (15.0, 17.0), "ko-vdc": (25.0, 27.0), "infochartqa": (25.0, 15.0)}
+    boards: Boards = {name: board_of(make_request, name, **rivals, one=a, other=b) for name, (a, b) in scores.items()}
+    overall = {m.model: m.overall["image"] for m in model_rows(boards)}
+    assert overall["o/one"] == overall["o/other"] and overall["o/one"].score == 20.0
+
+
 def test_measured_overall_comes_before_the_reported_one(make_request: Make) -> None:
     """Models that were measured on two benchmarks, and are reported on two others, have the overall score of measurements."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from submissions.hub_models.devices import device_memory, visible_devices
+from submissions.hub_models.devices import Device, device_memory, visible_devices
 
 TWO_GPUS = "0, GPU-aaaa-1, 81559, NVIDIA H100 80GB HBM3\n1, GPU-bbbb-2, 40960, NVIDIA A100-SXM4-40GB\n"
 
@@ -31,6 +31,7 @@ def _two_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         ("0,9,1", ["GPU-aaaa-1"]),  # CUDA ignores what follows an index of no GPU
         ("0,-1,1", ["GPU-aaaa-1"]),
         ("-1", []),
+        ("0,-2,1", ["GPU-aaaa-1"]),
         ("", []),
         ("GPU-bbbb-2", ["GPU-bbbb-2"]),
         ("GPU-bbbb", ["GPU-bbbb-2"]),
@@ -45,6 +46,13 @@ def test_visible_devices_are_those_of_cuda(
     else:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", chosen)
     assert [device.uuid for device in visible_devices()] == uuids
+
+
+def test_gpu_without_memory_of_its_own_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "0, GPU-cccc-3, [N/A], NVIDIA GB10"
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\nprintf '{line}\n'\n")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert visible_devices() == [Device("0", None, "GPU-cccc-3")]
 
 
 def test_device_memory_is_that_of_a_shortened_uuid(monkeypatch: pytest.MonkeyPatch) -> None:
