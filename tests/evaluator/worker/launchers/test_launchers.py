@@ -98,7 +98,7 @@ def test_fetch_model_downloads_once_concurrently(settings: Settings, monkeypatch
 
 
 def test_worker_pauses_if_no_job_starts(settings: Settings, store: Store, heartbeats: Heartbeats) -> None:
-    commands = LaunchCommands(start="echo job1", state="true {job}", cancel="true {job}")
+    commands = LaunchCommands(start=": {command}; echo job1", state="true {job}", cancel="true {job}")
     broken = settings.model_copy(
         update={"launcher": "command", "commands": commands, "slots": 1, "worker_every": timedelta(seconds=0.05)}
     )
@@ -121,7 +121,9 @@ def test_launcher_ends_job_that_scheduler_forgot_after_its_outcome(
 ) -> None:
     queue, request, _ = claimed(settings, store)
     queue.fail(request, Failure(stage=Stage.LOAD, code=code), store.now())
-    commands = LaunchCommands(start="echo job1", state="echo no such job {job} >&2; exit 1", cancel="true {job}")
+    commands = LaunchCommands(
+        start=": {command}; echo job1", state="echo no such job {job} >&2; exit 1", cancel="true {job}"
+    )
     every = timedelta(seconds=0.05)
     changes = {"launcher": "command", "commands": commands, "worker_every": every, "heartbeat": every}
     launcher = CommandLauncher(settings.model_copy(update=changes), queue)
@@ -130,7 +132,7 @@ def test_launcher_ends_job_that_scheduler_forgot_after_its_outcome(
 
 def test_launch_command_receives_stores(settings: Settings, tmp_path: Path) -> None:
     stores_file = tmp_path / "stores"
-    start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {stores_file}; exit 1'
+    start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {stores_file}; : {{command}}; exit 1'
     commands = LaunchCommands(start=start, state="true {job}", cancel="true {job}")
     submit(settings, "tiny/image-text", "ko-vdc")
     Worker(settings.model_copy(update={"launcher": "command", "commands": commands})).run_pending()
