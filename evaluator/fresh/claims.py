@@ -20,7 +20,7 @@ MAX_TRIED = 400  # claims, in random order
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence about a figure. `holds(own)` is whether it is true of one of the variants."""
+    """A sentence about a figure. `holds(variant)` is whether it is true of one variant of the figure."""
 
     text: str
     holds: Callable[[Facts], bool | None]  # None if the values are unknown or too close to compare by eye
@@ -43,7 +43,7 @@ def _more(facts: Facts, a: Decimal | None, b: Decimal | None) -> bool | None:
 
 
 def _in_both_orders(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each pair of names in both orders. `permutations` has another order, with which a seed gives other claims."""
+    """Yield each pair of names in both orders. `permutations` has another order, which would change the sets of published seeds."""
     for a, b in combinations(names, 2):
         yield a, b
         yield b, a

@@ -30,17 +30,20 @@ def _known_licences() -> dict[str, Licence]:
     return {name: Licence(**fields) for name, fields in content.items()}
 
 
-def licence_of(name: str | None) -> Licence | None:
-    """Return what is known of a licence, or None if it is unknown.
+def licence_of(ids: str | None) -> Licence | None:
+    """Return what is known of the licence of a model, or None if it is unknown.
 
-    Of several licences, separated by commas, it is the strictest one, and None if any of them is unknown. This is only what
-    the maker states: a model made from another one may have to follow that one's licence too.
+    `ids` is the id of the licence on the model's Hub page, or several separated by commas. Of these it is the strictest one,
+    and None if any of them is unknown. This is only what the maker states: a model made from another one may have to follow
+    that one's licence too.
     """
-    ids = [part.strip().lower() for part in (name or "").split(",")]
-    known = [licence for licence in map(_known_licences().get, ids) if licence]
-    if len(known) < len(ids):
-        return None
-    return min(known, key=lambda licence: _STRICTEST_FIRST.index(licence.commercial))
+    found: list[Licence] = []
+    for licence_id in (ids or "").split(","):
+        licence = _known_licences().get(licence_id.strip().lower())
+        if licence is None:
+            return None
+        found.append(licence)
+    return min(found, key=lambda licence: _STRICTEST_FIRST.index(licence.commercial))
 
 
 def commercial_use(name: str | None) -> Commercial | None:

@@ -10,7 +10,11 @@ API_KEY = "HANNUN_API_KEY"  # default name of the variable that holds a server's
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", use_attribute_docstrings=True))
 class ApiOptions:
-    """An OpenAI-compatible server and its limits."""
+    """An OpenAI-compatible server and its limits. The docstrings of the fields are also in docs/configuration.md.
+
+    A new field may also belong into `API_FIELDS` (`setting_values.py`), `NON_SEMANTIC_API_OPTIONS` (`engines/options.py`) and
+    the options of the command `run`.
+    """
 
     base_url: str | None = None
     """Address of the OpenAI-compatible API."""

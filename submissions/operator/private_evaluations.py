@@ -3,6 +3,9 @@
 The maker is the person or organisation that made the model. The queue, the records and the results of private evaluations
 are in a store of their own, which no page reads. Details and item scores are in the private store, as those of public
 results are.
+
+A private request has the same key as a public one for the same model and benchmark. Both keep their files in the private
+store under this key, so the files are deleted only if no public evaluation uses them.
 """
 
 import shutil
@@ -76,7 +79,7 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
 
 
 def withdraw_private(private_queue: Queue, public: Store, private: PrivateStore, settings: Settings, key: str) -> None:
-    """Delete a private evaluation with its answers, except that it still counts among the attempts of its model.
+    """Delete a private evaluation with its answers, except for its place in the count of the model's attempts (`private_attempts.py`).
 
     Raises QueueError if there is no such evaluation or it is running, StoreError if a store fails.
     """

@@ -99,8 +99,8 @@ class GitStore:
         try:
             changed = dict(self._changed(repo, self._tree, tree))
         except DamagedError:
-            # A folder of the last snapshot was removed meanwhile, which does not matter. If instead one of this snapshot is
-            # damaged, the error is raised again.
+            # `tidy` may have removed a folder of the last snapshot. Everything is read then. If this snapshot is damaged, the error
+            # is raised again.
             last = Snapshot("", {})
             changed = dict(self._changed(repo, None, tree))
         if self.hidden:
@@ -207,7 +207,7 @@ class GitStore:
     def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
         """Squash the history and pack what is left. Snapshots of the last `grace_s` seconds stay readable.
 
-        Without grace, nothing that the newest commit does not have is left in any file.
+        With `grace_s=0`, only what the newest commit has is left in the files, unless somebody has added branches.
 
         dulwich's gc is not used. It keeps the whole history of every ref, including the refs to squashed heads, which
         exist for readers.
@@ -254,7 +254,7 @@ def _has_only_our_refs(repo: Repo) -> bool:
 
 
 def _recent(repo: Repo, head: ObjectID, seconds: float) -> Iterator[GitCommit]:
-    """Yield the commits of the last `seconds`, and the one before them, which was the newest at that time."""
+    """Yield the commits of the last `seconds`, and the one before them, which was the head `seconds` ago."""
     since = time.time() - seconds
     following = head
     while following in repo.object_store:

@@ -24,7 +24,8 @@ _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명), 603 (kWh)
 )
 
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")  # \text{명}
-_NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether there is markup to replace
+_DASHES = "\u2212\u2013\u2014\u2010"  # minus sign, en dash, em dash, hyphen
+_NEEDS_CLEANING = re.compile(rf"[\\{{}}$*_`^△▲▽▼{_DASHES}]|m[23]")  # a quick check whether there is markup to replace
 _HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", re.IGNORECASE)  # kW·h, kW h
 _PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
 _PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
@@ -53,7 +54,7 @@ _RISING_TRIANGLE = re.compile(
     """,
     re.VERBOSE,
 )
-_DASH = re.compile(r"[−–—‐](?=[\d.])")  # of 10–15; that of −5.2 is written by `in_digits`
+_DASH = re.compile(rf"[{_DASHES}](?=[\d.])")  # of 10–15; that of −5.2 is written by `in_digits`
 _LATEX_WORDS = (
     ("\\(", ""),
     ("\\)", ""),
