@@ -188,8 +188,7 @@ def _first_read(cell: str) -> int:
     Spreadsheets skip spaces, control characters, format characters such as the byte-order mark, and a quote.
     """
     for position, char in enumerate(cell):
-        if (
-            not char.isspace() and char != '"' and unicodedata.category(char)[0] not in "CZ"
-        ):  # C: control, Z: separators
+        is_invisible = char.isspace() or unicodedata.category(char)[0] in "CZ"  # control characters and separators
+        if not is_invisible and char != '"':
             return position
     return 0

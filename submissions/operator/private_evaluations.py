@@ -57,10 +57,10 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
         raise QueueError(f"{key}: its record was written by another release; use that release to publish it")
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-        is_finished = status_of(key, snapshot) == Status.FINISHED
-        if is_finished and _read_if_there(public_queue.store, result.path, snapshot) == record:
+        status = status_of(key, snapshot)
+        if status == Status.FINISHED and _read_if_there(public_queue.store, result.path, snapshot) == record:
             return {}, "", None  # it was published before, but not deleted, because the process was stopped
-        if status_of(key, snapshot):
+        if status:
             raise QueueError(f"{key} is public already: somebody has submitted the same model; withdraw this one")
         if opted_out(request.model_id, snapshot.files):
             raise QueueError(f"{request.model_id} was opted out of the board")

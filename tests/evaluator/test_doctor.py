@@ -219,6 +219,14 @@ def _served(planted: Planted) -> Iterator[None]:
         yield
 
 
+def _sign_in_line(planted: Planted, doctor: Doctor) -> str:
+    """Return what the doctor says of the sign-in of a planted proxy."""
+    with _served(planted):
+        done = doctor("--quick", *planted.arguments, **planted.settings)
+    (line,) = (line for line in done.stdout.splitlines() if "sign-in: " in line)
+    return line
+
+
 @pytest.mark.parametrize(
     ("place", "said"),
     [
@@ -235,10 +243,8 @@ def test_worker_asks_board_whether_visitors_sign_in(
     monkeypatch.setattr("evaluator.doctor.board.is_this_machine", lambda address: False)
     planted = Planted(tmp_path, monkeypatch)
     _proxy(sign_in=place)(planted)
-    with _served(planted):
-        done = doctor("--quick", *planted.arguments, **planted.settings)
-    (line,) = (line for line in done.stdout.splitlines() if "sign-in: " in line)
-    assert said in line and line.startswith("FAULT") == ("HANNUN_AUTH" in said), done.stdout
+    line = _sign_in_line(planted, doctor)
+    assert said in line and line.startswith("FAULT") == ("HANNUN_AUTH" in said)
 
 
 @pytest.mark.parametrize(("sign_in", "is_fault"), [("https://huggingface.co/oauth/authorize", False), (None, True)])
@@ -256,10 +262,7 @@ def test_worker_asks_board_behind_redirect(
             return RedirectResponse(str(request.url.replace(hostname="localhost")), 301)
         return await call_next(request)
 
-    with _served(planted):
-        done = doctor("--quick", *planted.arguments, **planted.settings)
-    (line,) = (line for line in done.stdout.splitlines() if "sign-in: " in line)
-    assert line.startswith("FAULT") == is_fault, done.stdout
+    assert _sign_in_line(planted, doctor).startswith("FAULT") == is_fault
 
 
 @pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false {model} {port}"])

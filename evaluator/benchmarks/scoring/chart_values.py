@@ -75,8 +75,6 @@ _JOINS_NUMBERS = re.compile(r"\s?(?:-|~|/|to\b|에서|부터)\s*")
 _IN_SO_MANY = re.compile(r"(?<=\d)\s(?:in|(?:out\s)?of)\s(?:every\s)?(?=\d)", re.IGNORECASE)  # 3 in 10, 3 out of 10
 _ONE_IN = re.compile(r"\bone(?=\s(?:in|(?:out\s)?of)\s)", re.IGNORECASE)  # `number_words_as_digits` keeps this `one`
 _DENIED_PAIR = re.compile(r"(?:\b(?:not|except|than)|n't)\s(?:the\s)?$", re.IGNORECASE)  # before it
-_PART_WORDS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
-_FRACTION_IN_WORDS = re.compile(rf"\b(\d|one|a)[\s-]({'|'.join(_PART_WORDS)})s?\b", re.IGNORECASE)  # a third
 _UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")  # per ton, per a ton
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
 _DIRECTIONS = {
@@ -179,14 +177,15 @@ class _Pair(NamedTuple):
 
 def _pair_of(answer: str) -> _Pair | None:
     """Return the two numbers of an answer that consists of a range or a share."""
+    if len(_NUMBER.findall(answer)) != 2:
+        return None
     pairs = _pairs_in(answer)
-    return pairs[0] if len(pairs) == 1 and len(_NUMBER.findall(answer)) == 2 else None
+    return pairs[0] if len(pairs) == 1 else None
 
 
 def _pairs_in(text: str) -> list[_Pair]:
-    """Return the ranges and shares in a text."""
+    """Return the ranges and shares in a text, which has its fractions in digits: `strict_match` has written it in `one_form`."""
     text = number_words_as_digits(_ONE_IN.sub("1", unicodedata.normalize("NFKC", text)))
-    text = _FRACTION_IN_WORDS.sub(_fraction_in_digits, text)
     text = readable(_IN_SO_MANY.sub("/", text))
     found = []
     for first, second in pairwise(scan(text)):
@@ -200,12 +199,6 @@ def _is_same_pair(answer: str, wanted: _Pair, given: _Pair) -> bool:
     """Return whether two ranges or shares are the same. If the answer names no unit, it may be any: 16-24 and 16세~24세."""
     is_of_unit = given.unit in ("", wanted.unit) or not _UNIT_WORD.search(answer)
     return (given.first, given.second) == (wanted.first, wanted.second) and is_of_unit and not given.is_denied
-
-
-def _fraction_in_digits(match: re.Match[str]) -> str:
-    """Return `1/3` for a match of `one-third`."""
-    part = match[1] if match[1].isdecimal() else "1"
-    return f"{part}/{_PART_WORDS[match[2].lower()]}"
 
 
 def _without_comparison(passage: str) -> str:

@@ -20,6 +20,7 @@ from leaderboard.edition.build import Edition, build
 from leaderboard.pages.site_map import pages
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
+from scripts.support.records import unreachable
 from submissions.config import logs
 from submissions.config.setting_values import LaunchCommands
 from submissions.config.settings import Settings, load_settings
@@ -27,7 +28,6 @@ from submissions.queue.open import open_queue
 from submissions.records.request import Failure, Stage
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store, open_store
-from submissions.texts.errors import StoreError
 from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
@@ -350,13 +350,10 @@ def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_ro
 def test_publishing_that_was_interrupted_can_be_repeated(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
-        raise StoreError("the store cannot be reached")
-
     key = submit_private(run, capsys)
     Worker(installation).run_pending()
     with monkeypatch.context() as patch:
-        patch.setattr("submissions.operator.private_evaluations.publish_attempts", fail)
+        patch.setattr("submissions.operator.private_evaluations.publish_attempts", unreachable)
         assert run("publish", key) != 0
     assert run("private") == 0 and key in capsys.readouterr().out
     assert run("publish", key) == 0
