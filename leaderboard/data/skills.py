@@ -44,7 +44,8 @@ def skill_scores(
     for scores in _scores_by_part(models, tables, skill):
         for model, share in share_behind(scores, family_of).items():
             shares.setdefault(model, []).append(100 * share)
-    return {model: fmean(shares_of_model) for model, shares_of_model in shares.items()}
+    # Rounded, so that equal sums of different shares are equal scores, as in `models`.
+    return {model: round(fmean(shares_of_model), 9) for model, shares_of_model in shares.items()}
 
 
 def known_skills(models: Sequence[ModelRow], tables: Mapping[str, Table]) -> list[Skill]:

@@ -93,7 +93,8 @@ _UNDECIDED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-_BOLD = re.compile(r"\*\*(?![^*]*:\*\*)(.+?)\*\*(?!:)")  # but not labels: **Answer:**, **Japan**:
+# Bold text with a minus sign in front, but not labels: -**5.2**%, **Answer:**, **Japan**:
+_BOLD = re.compile(r"(?P<minus>(?<![\w)])[-−△▽▼])?\*\*(?![^*]*:\*\*)(?P<text>.+?)\*\*(?!:)")
 _IT_IS = re.compile(r"^\W*(?:it|that|this)(?:'s|\sis)\s", re.IGNORECASE)  # It's Japan
 _VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")  # (50 %)
 # A clause up to a value in brackets, with no other value than a fraction before it: "half (50 %)", "1/2 (50 %)".
@@ -194,9 +195,14 @@ def _final_passages(question: str, answer: str, response: str, *, is_value: bool
     if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
         return [conclusion]
     plain = without_remarks(_with_values_of_remarks(response) if is_value else response)
-    bold = {text for text in _BOLD.findall(plain) if not is_value or re.search(r"\d", text)}
+    bold: set[str] = set()
+    for match in _BOLD.finditer(plain):
+        if not is_value:
+            bold.add(match["text"])
+        elif re.search(r"\d", match["text"]):
+            bold.add(f"{match['minus'] or ''}{match['text']}")
     if len(bold) == 1:
-        return [str(bold.pop())]
+        return [bold.pop()]
     if len(bold) > 1 or EITHER.search(plain) or _UNDECIDED.search(plain):
         return []
     sentences = [sentence.strip() for sentence in SENTENCE_END.split(plain) if sentence.strip()]
