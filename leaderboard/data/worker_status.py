@@ -6,12 +6,11 @@ attributes.
 """
 
 import logging
-import math
-import threading
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from leaderboard.data.single_run import NEVER, SingleRun
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Lease, Status
@@ -27,7 +26,6 @@ PROBE_EVERY = 30.0  # seconds between two attempts to write to a private store t
 # Time without any worker after which waiting requests count as unattended. A scheduled Job runs every hour.
 AWAY = timedelta(hours=2)
 SILENT = timedelta(minutes=5)  # without a heartbeat (ten are missing): the worker has died or cannot reach the store
-NEVER = -math.inf  # by the monotonic clock, which may begin at 0
 
 
 class WorkerStatus:
@@ -41,11 +39,8 @@ class WorkerStatus:
         self._leases_read = NEVER
         self._workers_read = NEVER
         self._probed = NEVER
-        self._refresh_began = NEVER
         self._workers_as_of: datetime | None = None  # when `workers` was read, by the wall clock
-        self._refreshing = threading.Lock()  # held during a refresh
-        self._idle = threading.Event()  # set while no refresh is under way
-        self._idle.set()
+        self._refresh_run = SingleRun()
         self._pauses: list[Pause] = []  # including those that have ended since they were read
         self.leases: dict[str, Lease] = {}  # of running evaluations, by request key
         # The last heartbeat of running evaluations whose worker sends none any more, by request key.
@@ -60,24 +55,19 @@ class WorkerStatus:
         return self._heartbeats.health.failing_since if self._heartbeats else None
 
     def try_begin(self, queue: Sequence[QueueRow]) -> bool:
-        """Note the open and recent requests, and take the lock that a refresh needs, if it is free.
+        """Note the open and recent requests and, if something can be read and no other thread is reading, begin a refresh.
 
-        Return whether the lock was taken. Then the caller has to call `refresh`, which releases it; otherwise another thread
-        is refreshing, or nothing can be read, and the caller must not.
+        Return whether one was begun. Then the caller has to call `refresh`, otherwise it must not.
 
-        `LiveBoard.fresh_view` waits until the board is idle, and then calls `wait`. The reading of workers must count as under
-        way by then, so the board calls `try_begin` before it becomes idle and `refresh` after.
+        `LiveBoard.fresh_view` waits until the board's refresh has ended, and then calls `wait`. The reading of workers must
+        count as under way by then, so the board calls `try_begin` before its refresh ends and `refresh` after.
         """
         self._queue = queue
-        if self._heartbeats is None or not self._refreshing.acquire(blocking=False):
-            return False
-        self._refresh_began = time.monotonic()
-        self._idle.clear()
-        return True
+        return self._heartbeats is not None and self._refresh_run.try_begin()
 
     def wait(self, seconds: float) -> None:
         """Wait for a refresh that is under way, but at most until `seconds` after it began."""
-        self._idle.wait(max(0.0, self._refresh_began + seconds - time.monotonic()))
+        self._refresh_run.wait(seconds)
 
     def refresh(self) -> None:
         """Read what is due, if `try_begin` has returned True. This takes long if the private store does not answer."""
@@ -88,8 +78,7 @@ class WorkerStatus:
         except StoreError as error:
             log.warning("%s", error)
         finally:
-            self._idle.set()
-            self._refreshing.release()  # last, because the next refresh clears `_idle` as soon as it has the lock
+            self._refresh_run.end()
 
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
         """Try to write to a store that could not be written. Otherwise only a submission would show that it works again.
