@@ -30,6 +30,7 @@ _HOURS = re.compile(r"(?<=[\d\s(])([kMGT]?W)\s?[·⋅∙.\s]\s?h(?![A-Za-z])", r
 _PER_SECOND = re.compile(r"초속\s?(약\s?)?(\d[\d,.]*)\s?(?:m|미터)(?![A-Za-z/])")  # 초속 43.2m is 43.2 m/s
 _PER_HOUR = re.compile(r"시속\s?(약\s?)?(\d[\d,.]*)\s?(?:km|킬로미터)(?![A-Za-z/])")
 _POINT_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,5}(?![\d.,]*\d)")  # 1.352.338
+_SQUARES_AND_CUBES = {"㎡": "m제곱", "㎥": "m세제곱", "㎢": "km제곱", "²": "제곱", "³": "세제곱"}
 _SPACED_POWER = re.compile(r"(제곱)\s(?=(?:킬로)?미터)")  # 세제곱 미터
 _PER_WORD = re.compile(r"\s?퍼\s?(?=리터|세제곱)")  # 밀리그램 퍼 리터
 _POWER_OF_TEN = re.compile(  # 1.2×10^5, 1.2 × 10⁵, 1.2 \times 10^{5}
@@ -124,37 +125,26 @@ def plain(text: str) -> str:
     digits, a unit in brackets moves behind its number, and English multipliers and units are translated:
     `"**△5.2** thousand won"` becomes `" -5.2천원"`.
 
-    The order matters: what NFKC would turn into ordinary digits (1.2×10⁵, ①, ㎡) is read before it, and English units in
-    brackets are translated before units in brackets are moved.
+    These steps depend on each other; the others may be in any order:
+
+    - Powers, circled numbers and squares (1.2×10⁵, ①, ㎡) are read before NFKC, which turns them into ordinary digits and letters.
+    - Currencies, LaTeX and m^2 are read before markup is removed, which takes away their $, \\ and ^.
+    - Triangles and dashes are read after that, because markup may be between them and the number: △**5.2**.
+    - English units in brackets are translated before units in brackets are moved: 603 (unit: million won).
     """
-    if "10" in text:
-        text = _POWER_OF_TEN.sub(_without_power, text)
-    if not unicodedata.is_normalized("NFKC", text):
-        text = _CIRCLED_NUMBER.sub("", text)
-        for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
-            text = text.replace(square, spelled)
-        text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen
-    text = in_digits(text)
-    text = dates_in_one_form(text)
+    text = _in_nfkc(text)
+    text = dates_in_one_form(in_digits(text))
     text = _BASEMENT.sub(lambda match: f" -{match[1] or match[2]}층", text)
     text = _MAXIMUM.sub("", text)
     text = _CURRENCY_BEFORE.sub(lambda match: f"{match[2]} {_CURRENCIES[match[1][-1]]}", text)
     if _NEEDS_CLEANING.search(text):
-        text = _LATEX.sub(r"\1", text.replace("{,}", ","))  # \boxed{3{,}000}\text{명}
-        for latex, word in _LATEX_WORDS:
-            text = text.replace(latex, word)
-        text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
-        text = _MARKUP.sub("", text)
-        text = _DASH.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
+        text = _without_markup(text)
+        text = _RISING_TRIANGLE.sub("", text)
+        text = _TRIANGLE.sub(" -", text)
+        text = _DASH.sub("-", text)
+    text = _with_metric_units(text)
+    text = _with_factors(text)
     text = _LINE_OF_UNIT.sub(" ", text)
-    text = _HOURS.sub(r"\1h", text)
-    if "속" in text:
-        text = _PER_HOUR.sub(r"\2 km/h", _PER_SECOND.sub(r"\2 m/s", text))
-    text = _SPACED_POWER.sub(r"\1", text)
-    text = _PER_WORD.sub("/", text)
-    text = _LATIN_FACTOR.sub(lambda match: _FACTORS[match[1]], text)
-    text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
-    text = _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
     if "(" in text:
         text = _ENGLISH_UNIT.sub(_korean_unit, text)
         text = _BRACKETED_UNIT.sub(r"\g<unit>", text)
@@ -162,6 +152,45 @@ def plain(text: str) -> str:
     for _ in range(2):  # first a multiplier, then a unit
         text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
     return _LIST_NUMBER.sub("", text) if "." in text or ")" in text else text
+
+
+def _in_nfkc(text: str) -> str:
+    """Return a text in Unicode's form NFKC, with powers of ten, squares and cubes written out and without circled numbers."""
+    if "10" in text:
+        text = _POWER_OF_TEN.sub(_without_power, text)
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    text = _CIRCLED_NUMBER.sub("", text)
+    for character, spelled in _SQUARES_AND_CUBES.items():
+        text = text.replace(character, spelled)
+    return unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen
+
+
+def _without_markup(text: str) -> str:
+    """Return a text without Markdown and LaTeX, and with m^2 as m제곱: `\\boxed{3{,}000}\\text{명}` is 3,000명."""
+    text = text.replace("{,}", ",")
+    text = _LATEX.sub(r"\1", text)
+    for latex, word in _LATEX_WORDS:
+        text = text.replace(latex, word)
+    text = _POWER.sub(lambda match: f"{match[1]}{'제곱' if match[2] == '2' else '세제곱'}", text)
+    return _MARKUP.sub("", text)
+
+
+def _with_metric_units(text: str) -> str:
+    """Return a text with kW·h as kWh, 시속 80 km as 80 km/h, 세제곱 미터 as 세제곱미터, and 퍼 as /."""
+    text = _HOURS.sub(r"\1h", text)
+    if "속" in text:
+        text = _PER_SECOND.sub(r"\2 m/s", text)
+        text = _PER_HOUR.sub(r"\2 km/h", text)
+    text = _SPACED_POWER.sub(r"\1", text)
+    return _PER_WORD.sub("/", text)
+
+
+def _with_factors(text: str) -> str:
+    """Return a text with 120K명 as 120천명, 1.352.338 as 1,352,338, and 1e3 as 1000."""
+    text = _LATIN_FACTOR.sub(lambda match: _FACTORS[match[1]], text)
+    text = _POINT_GROUPED.sub(lambda match: match[0].replace(".", ","), text)
+    return _SCIENTIFIC.sub(lambda match: f"{Decimal(match[1]).scaleb(int(match[2])):f}", text)
 
 
 def _without_power(match: re.Match[str]) -> str:
