@@ -25,10 +25,10 @@ from evaluator.benchmarks.scoring.sentence_values import (
     SENTENCE,
     Reference,
     is_bare,
-    is_compared,
     is_in_expression,
     is_label,
     is_year,
+    leads_to_another_value,
     names_year,
     shared_words,
     without_compared_brackets,
@@ -346,7 +346,7 @@ def _is_aside(sentence: str, mention: Mention, reference: Reference, *, is_requi
     before = sentence[: mention.start]
     if _is_of_another_year(sentence, mention, in_question) or DENIED_AFTER.match(sentence, mention.end):
         return True
-    if is_compared(sentence, mention) or is_in_expression(sentence, mention):
+    if leads_to_another_value(sentence, mention) or is_in_expression(sentence, mention):
         return True
     if _COMPARED_AFTER.match(sentence, mention.end) or _COMPARED_BEFORE.search(before):
         return True

@@ -42,11 +42,11 @@ from evaluator.benchmarks.scoring.sentence_values import (
     MAX_VALUES,
     SENTENCE,
     Reference,
+    asserted_in_sentence,
     clause_of,
-    in_sentence,
     is_bare,
-    is_compared,
     is_label,
+    leads_to_another_value,
     names_year,
     shared_words,
     without_compared_brackets,
@@ -270,7 +270,7 @@ def asserted_quantities(output: str, reference: Reference) -> list[Quantity]:
         found = []
         for passage in passages:
             clause = without_working(clause_of(passage.text, reference), question)
-            found += in_sentence(clause, reference, passage.limit)
+            found += asserted_in_sentence(clause, reference, passage.limit)
     else:
         found = [mention.quantity for mention in scan(text)]
     found = list(dict.fromkeys(found))
@@ -326,7 +326,7 @@ def _explicit_passages(output: str, text: str, reference: Reference) -> list[Pas
         others = [other for other in candidates if is_bare(other) and _has_required_unit(other, required)]
         return list(map(Passage, [concluded[-1], *others]))
     if bold := list(islice(_bold_passages(output, has_value), _MAX_PASSAGES)):
-        values = [distinct(in_sentence(passage.text, reference, passage.limit)) for passage in bold]
+        values = [distinct(asserted_in_sentence(passage.text, reference, passage.limit)) for passage in bold]
         if all(same_quantities(values[0], other) for other in values):
             return [bold[-1]]
     if not places or _unmarked_count(sentences) > MAX_UNMARKED_QUANTITIES:
@@ -403,7 +403,7 @@ def _only_compares(question: str, sentence: str) -> bool:
     if ASKS_TO_COMPARE.search(question) or BECAUSE.search(sentence):
         return False
     values = [mention for mention in scan(sentence) if mention.quantity.unit != "년"]
-    return any(is_compared(sentence, mention) for mention in values[:_MAX_COMPARED])
+    return any(leads_to_another_value(sentence, mention) for mention in values[:_MAX_COMPARED])
 
 
 def _overlap(sentence: str, question: str) -> int:

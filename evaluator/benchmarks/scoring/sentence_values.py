@@ -1,8 +1,8 @@
 """Decide which of the quantities in one sentence it asserts, and which are operands, labels of rows, or about other rows.
 
 "2018년 6,904건에서 227건 증가한 7,131건입니다" has four quantities: 2018년 labels a row, 6,904건 and 227건 are operands, and
-only 7,131건 is asserted. `final_answer` picks the sentences and calls `in_sentence` for each; `asides` and
-`contradictions` use single rules of this module.
+only 7,131건 is asserted. `final_answer` picks the sentences and calls `asserted_in_sentence` for each. Other modules use
+single rules of this one.
 
 Sentences are texts that `plain` has returned. Rules look at the words right before and after a quantity, so most patterns
 below are matched at the end of a quantity (`…_AFTER`, `…_ENDING`) or searched right before its start (`…_BEFORE`). In their
@@ -141,30 +141,35 @@ _COMPARES = re.compile(
     """,
     re.VERBOSE,
 )
-# What follows an operand or the subject, which are not asserted. The group `compared` has the endings after which another
-# value must follow, which is the one asserted: 6,904건보다, 6,904건에서, 10명 중, 227건 증가한. See `is_compared`.
-_OPERAND_ENDING = re.compile(
-    r"""
-    (?:\([^()]{0,30}\))? [)\]}.…]* \s?              # [6,904건](2018년)에서
-    (?: 이상 | 이하 | 미만 | 초과 | 년 | 년도 | 도 )?
-    (?:
-        (?:은|는|이|가|에|의|로) (?![가-힣])        # [6,904건]은 2018년의 값입니다
-      | [을를] (?![가-힣]|\s?차지)                  # [227건]을 더하면, but not [12%]를 차지합니다
-      | 으로                                        # [6,904건]으로
-      | (?P<compared>
-            (?:와|과)는?\s(?:다른|별개|구분)        # [6,904건]과는 다른
-          | 에서 | 보다 | 대비 | 부터 | 까지        # [6,904건]에서, [6,904건]보다
-          | [가-힣]{0,2}당 (?![가-힣])              # [1명]당
-          | (?:이)?므로 | 이라서                    # [6,904건]이므로
-          | 인 (?=\s)                               # [6,904건]인 2018년
-          | (?:을|를)?\s? (?:포함|제외) (?=[\s하])  # [20건]을 제외하면
-          | [가-힣·\s]{0,8} (?:중|가운데) (?:에서|에)? (?![가-힣]|\s?하나)   # [10명] 중
-          | (?:이|가|만큼|이나)? \s?                # [227건]이 증가한 7,131건, [227건]만큼 늘어난 7,131건
-            (?: 증가 | 감소 | 상승 | 하락 | 늘어 | 줄어 | 오르 | 내리 | 늘 | 줄 | 오 | 내 )
-            (?: 한 | 하여 | 해 | 해서 | 난 | 나 | 든 | 들어 | 른 | 린 | 은 )
-            \s (?=[^.]*\d)
-          | \s (?:대비|이상|이하|이후|이전) (?:인)? (?![가-힣])              # [2018년] 이후
-        )
+# Between a quantity and its ending: [6,904건](2018년)에서, [60세] 이상에서. A part of verbose patterns.
+_BEFORE_ENDING = r"(?:\([^()]{0,30}\))? [)\]}.…]* \s? (?: 이상 | 이하 | 미만 | 초과 | 년 | 년도 | 도 )?"
+# These endings make a quantity the subject or the object of its sentence, or attach it to a noun.
+_SUBJECT_OR_OBJECT = re.compile(
+    _BEFORE_ENDING
+    + r"""
+    (?: (?:은|는|이|가|에|의|로) (?![가-힣])            # [6,904건]은 2018년의 값입니다
+      | [을를] (?![가-힣]|\s?차지)                      # [227건]을 더하면, but not [12%]를 차지합니다
+      | 으로                                            # [6,904건]으로
+    )
+    """,
+    re.VERBOSE,
+)
+# After these endings another value must follow, which is the one that is asserted. See `leads_to_another_value`.
+_LEADS_ON = re.compile(
+    _BEFORE_ENDING
+    + r"""
+    (?: (?:와|과)는?\s(?:다른|별개|구분)                # [6,904건]과는 다른
+      | 에서 | 보다 | 대비 | 부터 | 까지                # [6,904건]에서, [6,904건]보다
+      | [가-힣]{0,2}당 (?![가-힣])                      # [1명]당
+      | (?:이)?므로 | 이라서                            # [6,904건]이므로
+      | 인 (?=\s)                                       # [6,904건]인 2018년
+      | (?:을|를)?\s? (?:포함|제외) (?=[\s하])          # [20건]을 제외하면
+      | [가-힣·\s]{0,8} (?:중|가운데) (?:에서|에)? (?![가-힣]|\s?하나)   # [10명] 중
+      | (?:이|가|만큼|이나)? \s?                        # [227건]이 증가한 7,131건, [227건]만큼 늘어난 7,131건
+        (?: 증가 | 감소 | 상승 | 하락 | 늘어 | 줄어 | 오르 | 내리 | 늘 | 줄 | 오 | 내 )
+        (?: 한 | 하여 | 해 | 해서 | 난 | 나 | 든 | 들어 | 른 | 린 | 은 )
+        \s (?=[^.]*\d)
+      | \s (?:대비|이상|이하|이후|이전) (?:인)? (?![가-힣])              # [2018년] 이후
     )
     """,
     re.VERBOSE,
@@ -354,71 +359,86 @@ def clause_of(sentence: str, reference: Reference) -> str:
     clauses = [clause for clause in _CLAUSE_BREAK.split(sentence) if without(quantities(clause), reference.in_question)]
     if not 1 < len(clauses) <= 1 + MAX_OTHERS:
         return sentence
-    own = own_words([shared_words(clause, question) for clause in clauses])
-    about_subject = [clause for clause, words in zip(clauses, own, strict=True) if words]
+    words_of_clauses = own_words([shared_words(clause, question) for clause in clauses])
+    about_subject = [clause for clause, words in zip(clauses, words_of_clauses, strict=True) if words]
     return about_subject[0] if len(about_subject) == 1 else sentence
 
 
-def in_sentence(sentence: str, reference: Reference, limit: int | None = None) -> list[Quantity]:
-    """Return the quantities that a sentence asserts. If all are operands, it asserts the last one outside a comparison.
+def asserted_in_sentence(sentence: str, reference: Reference, limit: int | None = None) -> list[Quantity]:
+    """Return the quantities that a sentence asserts: 7,131건 of "2018년 6,904건에서 227건 증가한 7,131건입니다".
 
-    Only quantities that start before `limit` are considered (`final_answer.Passage`). Of "2018년 6,904건에서 227건 증가한
-    7,131건입니다", `values` are the last three, because 2018년 labels a row. All of them are `free`, because none is in an
-    expression. Only 7,131건 is chosen.
-
-    The order of the checks matters:
-
-    - Alternatives come first, because they are wrong whatever else a sentence has: 5건 또는 6건 asserts both.
-    - The value beside the asked year is next. Of "2022년 18%, 2021년 19%", the rules after it would keep 2021년 and both shares.
-    - Ranges and denials are looked for last, beside the chosen values: a denied operand says nothing about the answer. A range
-      asserts both of its ends, and is right for 347건 (±12건). Of denied values nothing is asserted.
+    Quantities that start at the offset `limit` or behind it are ignored, see `final_answer.Passage`.
     """
     mentions = [mention for mention in scan(sentence) if limit is None or mention.start < limit]
     if len(mentions) > MAX_VALUES:
         return [mention.quantity for mention in mentions]
+    # Alternatives come first. They are asserted together, whatever else the sentence has, and so are wrong: 5건 또는 6건.
     if alternatives := _alternative_values(sentence, mentions):
         return alternatives
-    if of_year := _of_asked_year(sentence, mentions, reference):
-        return [of_year]
-    values = [mention for mention in mentions if not is_label(sentence, mention, reference)]
-    is_equation = bool(EQUATION.search(sentence))
-    free = [mention for mention in values if not (is_equation and is_in_expression(sentence, mention))]
-    chosen = _own_values(sentence, values, free, reference)
-    if not values:  # only labels
-        chosen = list(mentions[-1:])
-    elif not chosen:  # only operands; nothing is asserted if all of them are in expressions
-        not_compared = [mention for mention in free if not is_compared(sentence, mention)]
-        chosen = (not_compared or free)[-1:]
+    # Of "2022년 18%, 2021년 19%", this is the value of the asked year. The rules below would keep 2021년 and both shares.
+    if of_asked_year := _value_of_asked_year(sentence, mentions, reference):
+        return [of_asked_year]
+    # Ranges and denials are looked for beside the chosen values only: a denied operand says nothing about the answer.
+    chosen = _chosen_values(sentence, mentions, reference)
+    # All values are asserted with a range, because its start may look like an operand: [340건]에서 350건 사이. The answer is right
+    # if the gold answer is a range too, such as 347건 (±12건).
     if any(_RANGE_WORD.match(sentence, mention.end) for mention in chosen):
-        return [mention.quantity for mention in mentions]  # the start may be an operand: 340건에서 350건 사이
-    denied = [place for place, mention in enumerate(chosen) if DENIED_AFTER.match(sentence, mention.end)]
-    if denied:  # and all that comes before a denied value: [603명] 정도가 아니라 500명
-        chosen = chosen[denied[-1] + 1 :]
-    return [mention.quantity for mention in chosen]
+        return [mention.quantity for mention in mentions]
+    return [mention.quantity for mention in _after_last_denied(sentence, chosen)]
 
 
-def _own_values(
-    sentence: str, values: Sequence[Mention], free: Sequence[Mention], reference: Reference
+def _chosen_values(sentence: str, mentions: Sequence[Mention], reference: Reference) -> list[Mention]:
+    """Return the values that are neither labels, nor operands, nor of another row than the question's.
+
+    If there are none, return one all the same: the last label of a sentence with labels only, else the last value outside of
+    expressions, if possible one that does not lead to another value. Values in an expression are never returned.
+    """
+    values = [mention for mention in mentions if not is_label(sentence, mention, reference)]
+    if not values:
+        return list(mentions[-1:])
+    outside_expressions = values
+    if EQUATION.search(sentence):
+        outside_expressions = [mention for mention in values if not is_in_expression(sentence, mention)]
+    if of_asked_row := _values_of_asked_row(sentence, values, outside_expressions, reference):
+        return of_asked_row
+    final = [mention for mention in outside_expressions if not leads_to_another_value(sentence, mention)]
+    return (final or outside_expressions)[-1:]
+
+
+def _after_last_denied(sentence: str, chosen: Sequence[Mention]) -> list[Mention]:
+    """Return the values without a denied one and all before it: 500명 of "603명 정도가 아니라 500명"."""
+    start = 0
+    for place, mention in enumerate(chosen, start=1):
+        if DENIED_AFTER.match(sentence, mention.end):
+            start = place
+    return list(chosen[start:])
+
+
+def _values_of_asked_row(
+    sentence: str, values: Sequence[Mention], outside_expressions: Sequence[Mention], reference: Reference
 ) -> list[Mention]:
-    """Return the `free` values that are not operands, remarks in brackets, or values of another row than the question's.
+    """Return the values that are not operands, remarks in brackets, or values of another row than the question's.
 
     The order matters: which year belongs to an operand is known only when the operands are, and subjects are compared
     among the values that are left.
     """
-    results = [mention for mention in free if not _is_operand(sentence, mention, reference.required)]
-    results = _without_bracketed_remarks(sentence, results, reference)
-    operands = [mention for mention in values if mention not in results]
-    results = [mention for mention in results if not _is_year_of(sentence, mention, operands)]
-    own = _of_subject(reference.question, sentence, results)
-    other_rows = [mention for mention, following in pairwise(own) if _is_of_other_row(sentence, mention, following)]
-    return [mention for mention in own if mention not in other_rows]
+    remaining = [mention for mention in outside_expressions if not _is_operand(sentence, mention, reference.required)]
+    remaining = _without_bracketed_remarks(sentence, remaining, reference)
+    operands = [mention for mention in values if mention not in remaining]
+    remaining = [mention for mention in remaining if not _is_year_of(sentence, mention, operands)]
+    remaining = _value_of_named_subject(reference.question, sentence, remaining)
+    other_rows = [
+        mention for mention, following in pairwise(remaining) if _is_of_other_row(sentence, mention, following)
+    ]
+    return [mention for mention in remaining if mention not in other_rows]
 
 
 def _is_operand(sentence: str, mention: Mention, required: Sequence[Quantity]) -> bool:
     """Return whether the words after a quantity make it an operand or the subject: 6,904건에서, 447개와 (of a sum)."""
     if _JOINED.match(sentence, mention.end) and _ARITHMETIC.search(sentence):
         return True
-    return bool(_OPERAND_ENDING.match(sentence, mention.end)) and not _has_required_sense(mention, required)
+    is_marked = _SUBJECT_OR_OBJECT.match(sentence, mention.end) or _LEADS_ON.match(sentence, mention.end)
+    return bool(is_marked) and not _has_required_sense(mention, required)
 
 
 def _alternative_values(sentence: str, mentions: Sequence[Mention]) -> list[Quantity]:
@@ -431,7 +451,7 @@ def _alternative_values(sentence: str, mentions: Sequence[Mention]) -> list[Quan
     return found
 
 
-def _of_asked_year(sentence: str, mentions: Sequence[Mention], reference: Reference) -> Quantity | None:
+def _value_of_asked_year(sentence: str, mentions: Sequence[Mention], reference: Reference) -> Quantity | None:
     """Return the value beside the question's year, if a sentence has values of several years, else None.
 
     To a question about 2022년, "2021년 19%에서 2022년 18%로" has 18%.
@@ -444,14 +464,18 @@ def _of_asked_year(sentence: str, mentions: Sequence[Mention], reference: Refere
         is_beside = _BESIDE_YEAR.fullmatch(sentence, year.end, following.start)
         if year.quantity.unit == "년" and following.quantity.unit != "년" and is_beside:
             by_year.setdefault(year.quantity.value, []).append(following.quantity)
-    own = by_year.get(asked_years.pop(), [])
-    return own[0] if len(own) == 1 and 1 < len(by_year) <= 1 + MAX_OTHERS else None
+    of_asked_year = by_year.get(asked_years.pop(), [])
+    has_several_years = 1 < len(by_year) <= 1 + MAX_OTHERS
+    return of_asked_year[0] if len(of_asked_year) == 1 and has_several_years else None
 
 
-def is_compared(sentence: str, mention: Mention) -> bool:
-    """Return whether a sentence compares something with a quantity: 6,904건보다, 6,904건에서."""
-    operand = _OPERAND_ENDING.match(sentence, mention.end)
-    return bool(operand and operand["compared"])
+def leads_to_another_value(sentence: str, mention: Mention) -> bool:
+    """Return whether the ending of a quantity says that another value follows, which is the asserted one.
+
+    6,904건에서, 6,904건보다, 6,904건이므로, 10명 중, 227건 증가한
+    """
+    is_subject_or_object = _SUBJECT_OR_OBJECT.match(sentence, mention.end)
+    return not is_subject_or_object and bool(_LEADS_ON.match(sentence, mention.end))
 
 
 def is_in_expression(sentence: str, mention: Mention) -> bool:
@@ -497,7 +521,7 @@ def _is_of_another(label: str, reference: Reference) -> bool:
     return not shared_words(label.split()[0], reference.question)
 
 
-def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
+def _value_of_named_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
     """Return the one value whose subject the question names, or all: 부상자 in "사망자 2,916명, 부상자 291,608명".
 
     A value that is joined with the one before it has the subject of that: both of "부상자 2,916명과 291,608명" are returned.
@@ -514,9 +538,9 @@ def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[
         return list(found)
     # First compare all words before a value. Its last word alone may be in the question although the value is of another
     # subject: 요인 in "전기적 요인 화재 건수: 672건, 기계적 요인: 281건".
-    own = _of_own_words(question, sentence, found)
-    if len(own) == 1:
-        return own
+    with_words = _values_with_words_of_their_own(question, sentence, found)
+    if len(with_words) == 1:
+        return with_words
     named = [
         mention
         for mention, subject in zip(found, subjects, strict=True)
@@ -525,7 +549,7 @@ def _of_subject(question: str, sentence: str, found: Sequence[Mention]) -> list[
     return named if len(named) == 1 else list(found)
 
 
-def _of_own_words(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
+def _values_with_words_of_their_own(question: str, sentence: str, found: Sequence[Mention]) -> list[Mention]:
     """Return the values with words of the question before them that no other value has: 전기적 in "전기적 요인 672건".
 
     Return none if the words stand behind the values, in brackets, or a value has none: 672건(전기적 요인), "672건, 281건".
@@ -534,8 +558,8 @@ def _of_own_words(question: str, sentence: str, found: Sequence[Mention]) -> lis
     labels = [sentence[start : mention.start] for start, mention in zip(starts, found, strict=True)]
     if any(JOINS_VALUES.fullmatch(label) or not _LABEL_BEFORE.match(label) for label in labels):
         return []
-    own = own_words([shared_words(label, question) for label in labels])
-    return [mention for mention, words in zip(found, own, strict=True) if words]
+    words_of_values = own_words([shared_words(label, question) for label in labels])
+    return [mention for mention, words in zip(found, words_of_values, strict=True) if words]
 
 
 def _is_year_of(sentence: str, mention: Mention, operands: Sequence[Mention]) -> bool:
@@ -572,8 +596,10 @@ def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
     quantity = mention.quantity
     value, unit, _ = quantity
     required = reference.required
-    if unit != "년" and required and all(map(names_year, required)):
-        return unit != "" or not is_year(value)  # the answer is a year, so the value in that year is a label
+    answer_is_year = bool(required) and all(map(names_year, required))
+    if answer_is_year and unit != "년":
+        may_be_the_year = unit == "" and is_year(value)  # 2018, written without 년
+        return not may_be_the_year  # any other value, such as 7,131건, only says what happened in that year
     if value != int(value) or any(unit and unit == other.unit for other in required):
         return False
     if unit in TIMES and is_among(quantity, required):  # 세 번 for 세 해
@@ -584,9 +610,11 @@ def is_label(sentence: str, mention: Mention, reference: Reference) -> bool:
     if _NUMBERED.search(sentence, name_start, mention.start):  # 표 2
         return True
     if names_year(quantity):
+        # A year labels a row, unless the question names one year and this is another one. That is then compared with the gold
+        # answer, so that the value of a wrong year is wrong: 2020년 26명.
         asked_years = years_in(reference.in_question)
-        # If the question names one year, another one is no label, so that the value of another year is wrong: 2020년 26명.
-        return len(asked_years) != 1 or value in asked_years
+        is_wrong_year = len(asked_years) == 1 and value not in asked_years
+        return not is_wrong_year
     if 0 <= value < _MAX_ROWS and unit in ("", "개", "년") and _ROWS.match(sentence, mention.end):  # 4개 항목 중
         return True
     if not 0 <= value < _MAX_LABEL:
