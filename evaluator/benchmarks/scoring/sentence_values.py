@@ -154,7 +154,7 @@ _SUBJECT_OR_OBJECT = re.compile(
     """,
     re.VERBOSE,
 )
-# After these endings another value must follow, which is the one that is asserted. See `leads_to_another_value`.
+# After these endings and _AMONG, another value must follow, which is the one that is asserted. See `leads_to_another_value`.
 _LEADS_ON = re.compile(
     _BEFORE_ENDING
     + r"""
@@ -164,7 +164,6 @@ _LEADS_ON = re.compile(
       | (?:이)?므로 | 이라서                            # [6,904건]이므로
       | 인 (?=\s)                                       # [6,904건]인 2018년
       | (?:을|를)?\s? (?:포함|제외) (?=[\s하])          # [20건]을 제외하면
-      | [가-힣·\s]{0,8} (?:중|가운데) (?:에서|에)? (?![가-힣]|\s?하나)   # [10명] 중
       | (?:이|가|만큼|이나)? \s?                        # [227건]이 증가한 7,131건, [227건]만큼 늘어난 7,131건
         (?: 증가 | 감소 | 상승 | 하락 | 늘어 | 줄어 | 오르 | 내리 | 늘 | 줄 | 오 | 내 )
         (?: 한 | 하여 | 해 | 해서 | 난 | 나 | 든 | 들어 | 른 | 린 | 은 )
@@ -172,6 +171,10 @@ _LEADS_ON = re.compile(
       | \s (?:대비|이상|이하|이후|이전) (?:인)? (?![가-힣])              # [2018년] 이후
     )
     """,
+    re.VERBOSE,
+)
+_AMONG = re.compile(
+    _BEFORE_ENDING + r"[가-힣·\s]{0,8} (?:중|가운데) (?:에서|에)? (?![가-힣]|\s?하나)",  # [10명] 중, [10명] 학생 가운데
     re.VERBOSE,
 )
 EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # 525 - 447; without one of these, = only repeats a value
@@ -437,7 +440,7 @@ def _is_operand(sentence: str, mention: Mention, required: Sequence[Quantity]) -
     """Return whether the words after a quantity make it an operand or the subject: 6,904건에서, 447개와 (of a sum)."""
     if _JOINED.match(sentence, mention.end) and _ARITHMETIC.search(sentence):
         return True
-    is_marked = _SUBJECT_OR_OBJECT.match(sentence, mention.end) or _LEADS_ON.match(sentence, mention.end)
+    is_marked = leads_to_another_value(sentence, mention) or _SUBJECT_OR_OBJECT.match(sentence, mention.end)
     return bool(is_marked) and not _has_required_sense(mention, required)
 
 
@@ -474,8 +477,11 @@ def leads_to_another_value(sentence: str, mention: Mention) -> bool:
 
     6,904건에서, 6,904건보다, 6,904건이므로, 10명 중, 227건 증가한
     """
-    is_subject_or_object = _SUBJECT_OR_OBJECT.match(sentence, mention.end)
-    return not is_subject_or_object and bool(_LEADS_ON.match(sentence, mention.end))
+    if _LEADS_ON.match(sentence, mention.end):
+        return True
+    # In "7,131건은 최근 5년 중", 중 does not belong to the quantity, which is the subject.
+    is_subject_or_object = bool(_SUBJECT_OR_OBJECT.match(sentence, mention.end))
+    return not is_subject_or_object and bool(_AMONG.match(sentence, mention.end))
 
 
 def is_in_expression(sentence: str, mention: Mention) -> bool:
