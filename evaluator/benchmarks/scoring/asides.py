@@ -1,4 +1,4 @@
-"""Decide whether an answer gives the required value and says more about it than was asked.
+"""Give a second chance to an answer that has other values beside the required one: it is right if none of them competes.
 
 `final_answer` asks this last, for an answer whose asserted quantities are not the required ones. To "2018년 화재 건수는?"
 with gold 7,131건, "2018년 화재는 7,131건으로 전년보다 227건 늘었으며, OECD 평균은 8,000건입니다" is right.
@@ -149,12 +149,13 @@ class Candidate(NamedTuple):
     """A value of an answer that competes to be the answer."""
 
     quantity: Quantity
-    words: frozenset[str]  # of the question that are before it
-    always_competes: bool  # it is alone in its sentence, or the end of a range
-    is_stated: bool  # in a sentence, not in a list
+    words: frozenset[str]  # words of the question that are between the candidate before it and this one
+    # It is alone in its sentence, or the end of a range. It then competes whatever its words are.
+    always_competes: bool
+    is_stated: bool  # whether it is in a sentence, and not in a list
 
 
-def gives_value_and_more(text: str, reference: Reference) -> bool:
+def gives_value_beside_others(text: str, reference: Reference) -> bool:
     """Return whether all values of a text that compete to be the answer are the required ones.
 
     `text` is an answer that `plain` has returned. To "2018년 화재 건수는?" with gold 7,131건,
@@ -176,10 +177,11 @@ def gives_value_and_more(text: str, reference: Reference) -> bool:
     if len(required) == 2:
         candidates = [candidate for candidate in candidates if not _is_of_both(candidate.quantity, required)]
     if len(required) == 1 and candidates:
-        results = _without_operands(question, text, candidates, required[0])
-        candidates = _about_question(results)
-        left_out = [candidate for candidate in results if candidate not in candidates]
-        if _is_table(left_out, concludes=results[-1].is_stated):
+        remaining = _without_operands(question, text, candidates, required[0])
+        candidates = _without_less_specific(remaining)
+        left_out = [candidate for candidate in remaining if candidate not in candidates]
+        # The values of a long list do no harm if a sentence behind the list says which of them is the answer.
+        if _is_table(left_out, sentence_follows=remaining[-1].is_stated):
             return False
     # A single value that only a list has may be of any of its rows. Two values may be a list of two rows.
     is_stated = len(required) > 1 or any(candidate.is_stated for candidate in candidates)
@@ -198,46 +200,49 @@ def _is_of_both(quantity: Quantity, required: Sequence[Quantity]) -> bool:
     return quantity.value in (first.value + second.value, abs(first.value - second.value))
 
 
-def _without_operands(question: str, text: str, candidates: Sequence[Candidate], result: Quantity) -> list[Candidate]:
-    """Return candidates without the two values that a result at the end is the sum or the difference of.
+def _without_operands(question: str, text: str, candidates: Sequence[Candidate], gold: Quantity) -> list[Candidate]:
+    """Return the candidates without two of which the last one, if it has the gold value, is the sum or the difference.
 
-    Return all of them if the question does not ask to compute something, or if the last one always competes or is not the
-    required result. Operands are looked for in the whole text, because one in an expression is not a candidate: 41,084개소 of
+    Return all of them if the question does not ask to compute something, or if the last one always competes. Operands are
+    looked for in the whole text, because one in an expression is not a candidate: 41,084개소 of
     "2016년 41,084개소 → 2020년 35,352개소, 총 5,732개소 감소".
     """
     last = candidates[-1]
-    if not _ASKS_TO_COMPUTE.search(question) or last.always_competes or not last.quantity.agrees(result):
+    if not _ASKS_TO_COMPUTE.search(question) or last.always_competes or not last.quantity.agrees(gold):
         return list(candidates)
-    others = [mention.quantity for mention in scan(text) if not mention.quantity.agrees(result)]
-    operands = [quantity for quantity in others if _may_be_operand(quantity, result)]
+    others = [mention.quantity for mention in scan(text) if not mention.quantity.agrees(gold)]
+    operands = [quantity for quantity in others if _may_be_operand(quantity, gold)]
     for pair in combinations(dict.fromkeys(operands), 2):
         first, second = pair
-        if abs(result.value) in (abs(first.value - second.value), first.value + second.value):
+        if abs(gold.value) in (abs(first.value - second.value), first.value + second.value):
             return [candidate for candidate in candidates if candidate.quantity not in pair]
     return list(candidates)
 
 
-def _may_be_operand(quantity: Quantity, result: Quantity) -> bool:
-    """Return whether a result can be computed by adding or subtracting a quantity: it is no year, and has the same unit."""
+def _may_be_operand(quantity: Quantity, gold: Quantity) -> bool:
+    """Return whether the gold value may be the sum or the difference of a quantity and another one.
+
+    The quantity is not a year, and has the unit of the gold value, or % for %p.
+    """
     if names_year(quantity):
         return False
-    is_percent_for_points = result.unit == "%p" and quantity.unit == "%"  # 61 % - 60 % = 1 %p
-    return is_percent_for_points or has_unit_of(quantity.unit, [result])
+    is_percent_for_points = gold.unit == "%p" and quantity.unit == "%"  # 61 % - 60 % = 1 %p
+    return is_percent_for_points or has_unit_of(quantity.unit, [gold])
 
 
-def _about_question(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _without_less_specific(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates without those whose words are only a part of those of the candidate that has the most.
 
     One with a word of its own stays, and one that always competes. To "한국의 의사 수는?", 2.4명 is left out of
     "일본의 의사 수는 2.4명이며, 한국의 의사 수는 2.6명입니다": it has 의사 and 수는 before it, and 2.6명 has these and 한국.
     """
     most_words = max((candidate.words for candidate in candidates), key=len)
-    kept = []
+    remaining = []
     for candidate in candidates:
-        is_part = candidate.words < most_words  # of sets
-        if candidate.always_competes or not is_part:
-            kept.append(candidate)
-    return kept
+        is_less_specific = candidate.words < most_words  # of sets
+        if candidate.always_competes or not is_less_specific:
+            remaining.append(candidate)
+    return remaining
 
 
 def _years_in_sentences(text: str) -> set[int | Decimal]:
@@ -249,14 +254,14 @@ def _years_in_sentences(text: str) -> set[int | Decimal]:
     return years
 
 
-def _is_table(left_out: Sequence[Candidate], *, concludes: bool) -> bool:
-    """Return whether the values that are left out are a table, in sentences or in a list from which no sentence concludes.
+def _is_table(left_out: Sequence[Candidate], *, sentence_follows: bool) -> bool:
+    """Return whether the values that are left out are a table, in sentences or in a list that no sentence follows.
 
     Without this rule, an answer that gives all rows of a page would be right whatever is asked.
     """
     stated = {candidate.quantity for candidate in left_out if candidate.is_stated}
     listed = {candidate.quantity for candidate in left_out if not candidate.is_stated}
-    return len(stated) > MAX_OTHERS or (len(listed) > MAX_OTHERS and not concludes)
+    return len(stated) > MAX_OTHERS or (len(listed) > MAX_OTHERS and not sentence_follows)
 
 
 def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:

@@ -18,7 +18,7 @@ from decimal import Decimal
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.asides import gives_value_and_more
+from evaluator.benchmarks.scoring.asides import gives_value_beside_others
 from evaluator.benchmarks.scoring.contradictions import means_another
 from evaluator.benchmarks.scoring.named_values import gives_name, name_beside_value
 from evaluator.benchmarks.scoring.notation import plain
@@ -202,7 +202,7 @@ def _quantity_f1(question: str, gold: str, output: str) -> float:
         asserted = [_as_rounded(quantity, required) for quantity in asserted]
     if same_quantities(required, asserted):
         return 1.0
-    if gives_value_and_more(plain(output), reference):
+    if gives_value_beside_others(plain(output), reference):
         return 1.0
     distinct_asserted = distinct(asserted[:MAX_VALUES])
     # The two counts may differ: both 5건 and 5명 agree with a required 5.

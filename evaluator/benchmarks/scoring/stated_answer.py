@@ -222,6 +222,7 @@ _NEW_STATEMENT = re.compile(
     """,
     re.VERBOSE,
 )
+_DIGIT = re.compile(r"\d")
 _HAS_VALUE = re.compile(  # what may be an answer
     r"""
     \d                                                          # 603
@@ -238,21 +239,22 @@ def stated_answer(output: str) -> str:
 
     The order matters. What is around the whole output is removed first: end tokens, thinking, JSON, further questions. Tables
     are removed while they still have their tags, and `<answer>` is read before all tags are removed. Corrections are looked
-    for in what is left, because an explanation that corrects itself takes nothing back. `_kept` undoes a step that would
-    leave no answer.
+    for in what is left, because an explanation that corrects itself takes nothing back. `_unless_empty` undoes a step that
+    would leave no answer.
     """
     text = _END_TOKEN.sub("", _without_long_runs(after_thinking(output))).translate(ASCII_FORMS)
     if text.lstrip().startswith("<think>"):  # cut off before an answer
         return ""
     text = _first_reply(_in_json(text))
     without_tables = _without_tables(text)
-    if re.search(r"\d", without_tables) or not re.search(r"\d", text):  # else the answer is in the table
-        text = _kept(text, without_tables)
+    all_numbers_are_in_tables = _DIGIT.search(text) and not _DIGIT.search(without_tables)
+    if not all_numbers_are_in_tables:  # if they are, the answer is in a table
+        text = _unless_empty(without_tables, otherwise=text)
     text = _in_tags(text)
     text = _without_wrappers(text)
     text = _without_sources(text)
-    text = _kept(text, _without_explanations(text))
-    text = _kept(text, _last_section(text))
+    text = _unless_empty(_without_explanations(text), otherwise=text)
+    text = _unless_empty(_last_section(text), otherwise=text)
     return _after_correction(text).strip()
 
 
@@ -264,13 +266,13 @@ def _without_long_runs(text: str) -> str:
     return _LONG_RUN.sub(lambda run: run[0][:MAX_RUN] + run[0][-MAX_RUN:], text)
 
 
-def _kept(before: str, after: str) -> str:
-    """Return a text after something was removed, or before it if no answer is left.
+def _unless_empty(after: str, *, otherwise: str) -> str:
+    """Return a text after something was removed, or `otherwise`, the text before, if that was the whole answer.
 
     Headings such as `정답:` and sentences such as "다음과 같습니다." are not an answer. Any other word may be a name.
     """
     rest = _PREAMBLE.sub("", _ANSWER_HEADING.sub("", after))
-    return after if re.search(r"\w", rest) else before
+    return after if re.search(r"\w", rest) else otherwise
 
 
 def _in_json(text: str) -> str:
@@ -308,7 +310,8 @@ def _in_tags(text: str) -> str:
 
 def _without_tables(text: str) -> str:
     """Return a text without tables in HTML and in Markdown."""
-    parts, position = [], 0
+    parts = []
+    position = 0  # behind the last table
     while (start := text.find(TABLE_START, position)) >= 0 and (end := text.find(TABLE_END, start)) >= 0:
         parts.append(text[position:start])
         position = end + len(TABLE_END)
@@ -318,10 +321,12 @@ def _without_tables(text: str) -> str:
 
 def _without_sources(text: str) -> str:
     """Return a text without footnotes, marks of citations and names of sources."""
-    without_marks = _FOOTNOTE.sub(r"\2", text)  # for a line "[1] 서울" that is the only answer: 서울
-    text = _kept(without_marks, _FOOTNOTE.sub("", text))
-    text = _kept(text, _CITATION.sub(_without_citation, text))
-    return _kept(text, _SOURCE.sub("", text))
+    # A line such as "[1] 서울" may be the only answer. Then it stays, without its mark.
+    without_marks = _FOOTNOTE.sub(r"\2", text)
+    without_footnotes = _FOOTNOTE.sub("", text)
+    text = _unless_empty(without_footnotes, otherwise=without_marks)
+    text = _unless_empty(_CITATION.sub(_without_citation, text), otherwise=text)
+    return _unless_empty(_SOURCE.sub("", text), otherwise=text)
 
 
 def _without_citation(match: re.Match[str]) -> str:
@@ -361,7 +366,8 @@ def _without_explanations(text: str) -> str:
 
     A part that no such heading follows is kept if it computes the answer from what is before it.
     """
-    parts, position = [], 0
+    parts = []
+    position = 0  # behind the last explanation
     while explanation := _EXPLANATION.search(text, position):
         parts.append(text[position : explanation.start()])
         following = _ANSWER_LINE.search(text, explanation.end())
@@ -391,15 +397,18 @@ def _after_correction(text: str) -> str:
     """Return what an output says after it has corrected itself, or the whole output if it only seems to do so.
 
     "603천 명입니다. 아니, 605천 명입니다." → ", 605천 명입니다."; "603천 명. 다시 보니 맞습니다." is unchanged.
+
+    Of several corrections, the last one that replaces the answer counts, and all that follows it is returned. What a
+    correction says ends where the next one begins.
     """
     first = _HAS_VALUE.search(text)
     if first is None:
         return text
-    next_start = len(text)  # of the correction after it, which replaces nothing
+    end = len(text)  # of what the correction says
     for correction in reversed(list(_CORRECTION.finditer(text, first.end()))):
-        if _replaces_answer(text[correction.end() : next_start], correction[0]):
-            return _kept(text, text[correction.end() :])
-        next_start = correction.start()
+        if _replaces_answer(text[correction.end() : end], correction[0]):
+            return _unless_empty(text[correction.end() :], otherwise=text)
+        end = correction.start()
     return text
 
 
@@ -411,8 +420,8 @@ def _replaces_answer(after: str, word: str) -> bool:
     """
     if _TAKES_BACK.search(word):
         return True
-    _, *rest = re.split(r"(?<=[.!?])\s|\n", after.strip(), maxsplit=1)  # what is behind the first sentence
-    if _COMMENTS.match(after) and not any(map(_HAS_VALUE.search, rest)):
+    _first_sentence, *others = re.split(r"(?<=[.!?])\s|\n", after.strip(), maxsplit=1)
+    if _COMMENTS.match(after) and not any(map(_HAS_VALUE.search, others)):
         return False
     if _HAS_VALUE.search(after):
         return True
