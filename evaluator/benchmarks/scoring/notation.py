@@ -38,7 +38,7 @@ _POWER_OF_TEN = re.compile(  # 1.2×10^5, 1.2 × 10⁵, 1.2 \times 10^{5}
 )
 _LATIN_FACTOR = re.compile(r"(?<=\d)([KMB])(?=\s?[명건원개대톤])")  # 120K명
 _FACTORS = {"K": "천", "M": "백만", "B": "십억"}
-_SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d.])", re.IGNORECASE)  # 1e3
+_SCIENTIFIC = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,6})?)e\+?(\d{1,2})(?![A-Za-z\d]|\.\d)", re.IGNORECASE)  # 1e3
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")  # m2, km^2, m^{3}
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")  # a minus sign in Korean statistics: △5.2
 # A triangle before a value that is said to rise is an arrow and not a minus sign.

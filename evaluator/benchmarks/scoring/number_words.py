@@ -92,7 +92,7 @@ _NONE = re.compile(
 _ZERO = re.compile(r"(?<![가-힣\d])영\s(?=(?:곳|개|건|명|회|번|가지|해)(?:입니다|이다|\W|$))")  # 영 곳
 _SHORT_YEAR = re.compile(r"(?<![\w'‘’])['‘’](\d\d)년")  # '18년 → 2018년
 _FIRST = re.compile(r"(?<![가-힣])첫\s?번째")  # 첫 번째 → 1번째
-_COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")  # 3천1백 → 3100
+_COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?!\d|[,.]\d))+[천백십]?")  # 3천1백 → 3100
 _COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")  # 3천
 _MINUS_WORD = re.compile(
     r"""

@@ -66,7 +66,9 @@ _MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)  
 
 # A table before or after the answer shows where it comes from.
 _TABLE_LINES = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)  # two lines: | 음식점 | 603 |
-TABLE_START, TABLE_END = "<table", "</table>"
+# One pattern for both would take quadratic time on many starts without an end.
+_TABLE_START = re.compile("<table", re.IGNORECASE)
+_TABLE_END = re.compile("</table>", re.IGNORECASE)
 
 # Sources.
 _CITATION = re.compile(
@@ -312,9 +314,9 @@ def _without_tables(text: str) -> str:
     """Return a text without tables in HTML and in Markdown."""
     parts = []
     position = 0  # behind the last table
-    while (start := text.find(TABLE_START, position)) >= 0 and (end := text.find(TABLE_END, start)) >= 0:
-        parts.append(text[position:start])
-        position = end + len(TABLE_END)
+    while (start := _TABLE_START.search(text, position)) and (end := _TABLE_END.search(text, start.end())):
+        parts.append(text[position : start.start()])
+        position = end.end()
     text = "\n".join([*parts, text[position:]])
     return _TABLE_LINES.sub("\n", text)
 

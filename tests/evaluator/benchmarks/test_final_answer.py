@@ -29,6 +29,11 @@ OTHER_OUTPUTS = [
     ("2018년 화재 건수는?", "7,131건", "따라서 7,131건은 전년보다 227건이 증가한 수로 1위입니다.", True),
     ("2018년 화재 건수는?", "227건", "따라서 7,131건은 전년보다 227건이 증가한 수로 1위입니다.", False),
     ("2018년 화재 건수는?", "7,131건", "7,131건은 최근 5년 중 가장 많은 수입니다.", True),
+    ("모두 몇 명입니까?", "3,500명", "답은 3천500.", True),
+    ("모두 몇 명입니까?", "3,500명", "답은 3천500, 그중 남자는 절반입니다.", True),
+    ("모두 몇 명입니까?", "3,500명", "답은 3천500.5", False),
+    ("몇 톤입니까?", "1,500,000톤", "답은 1.5e6.", True),
+    ("몇 톤입니까?", "1,500,000톤", "답은 1.5e6.5", False),
     ("증감률은 몇 %인가요?", "5.2%", "△**5.2**%", False),
     ("증감률은 몇 %인가요?", "-5.2%", "△**5.2**%", True),
     ("증감률은 몇 %인가요?", "-5.2%", "- **5.2**%", False),
@@ -1191,6 +1196,11 @@ def test_chart_match_reads_number_in_brackets_as_answer() -> None:
 )
 def test_strict_match_drops_answer_only_for_another(output: str, right: bool) -> None:
     assert strict_match(INCREASE, "227건", output) is right
+
+
+def test_stated_answer_drops_tables_in_any_letter_case() -> None:
+    tables = ("<table><tr><td>1</td></tr></table>", "<TABLE><TR><TD>1</TD></TR></TABLE>")
+    assert {stated_answer(f"{table}\n정답: 5건") for table in tables} == {"정답: 5건"}
 
 
 @pytest.mark.parametrize(
