@@ -75,28 +75,52 @@ def run_inference(
             child.wait()  # before its stdin closes, which would kill it while it exits
         except BaseException as error:
             kill_group(child)
-            if isinstance(error, EvaluationError) and stop and stop.is_set():
-                raise EvaluationStopped from None  # the watchdog killed it in the middle of a line
+            # Once `stop` is set, the watchdog kills the process, perhaps in the middle of a line. Half a line is not an event,
+            # so `handle` raises EvaluationError.
+            is_cut_line = isinstance(error, EvaluationError) and stop is not None and stop.is_set()
+            if is_cut_line:
+                raise EvaluationStopped from None
             if is_disk_full(error):  # what the process reported could not be written
                 raise _full_disk(job) from error
             raise
         # The group can be asked only as long as it exists.
         memory_error = _memory_error(group, observer) if child.returncode else None
     if child.returncode and stop:
-        # The signal that has ended the process may stop the worker, too, and reach it later.
-        notice_seconds = STOP_NOTICE_SECONDS if was_stopped(child.returncode) else 0
-        if stop.wait(notice_seconds):
-            raise EvaluationStopped
-    if watchdog.exceeded:
-        raise watchdog.exceeded
-    if memory_error:
-        raise memory_error
-    # Whatever the process reported: without space for its answers, it cannot do its work.
-    if child.returncode and has_full_disk(job.folder):
-        raise _full_disk(job)
-    if child.returncode:
-        raise _exit_error(child.returncode, observer, job)
+        _check_stopped(child.returncode, stop)
+    if error := _cause_of_end(child.returncode, watchdog, memory_error, observer, job):
+        raise error
     return time.monotonic() - observer.loaded_at
+
+
+def _check_stopped(returncode: int, stop: threading.Event) -> None:
+    """Raise EvaluationStopped if the worker is stopping.
+
+    One signal may stop both the process and the worker, and reach the worker later. After such a signal, wait for it a moment.
+    """
+    notice_seconds = STOP_NOTICE_SECONDS if was_stopped(returncode) else 0
+    if stop.wait(notice_seconds):
+        raise EvaluationStopped
+
+
+def _cause_of_end(
+    returncode: int, watchdog: Watchdog, memory_error: EvaluationError | None, observer: Observer, job: Job
+) -> EvaluationError | None:
+    """Return why the process ended, or None if it has done its work. The first cause that applies hides those below it:
+
+    1. a limit of the watchdog, which killed the process
+    2. memory that ran out
+    3. a full disk, whatever the process reported: without space for its answers it cannot do its work
+    4. what the process reported, else its exit code
+    """
+    if watchdog.exceeded:
+        return watchdog.exceeded
+    if memory_error:
+        return memory_error
+    if returncode and has_full_disk(job.folder):
+        return _full_disk(job)
+    if returncode:
+        return _exit_error(returncode, observer, job)
+    return None
 
 
 def _memory_error(group: ControlGroup, observer: Observer) -> EvaluationError | None:

@@ -1,8 +1,10 @@
 """Write the pages, tables, charts and pictures of the board to files, for a static Space or any file host.
 
 `build` is called by the command `build` (`command.py`). It lists the files of the edition with a text that each depends on
-(`File.depends_on`), compares the hashes of these texts with those of the last build (MANIFEST), and writes only files that
-have changed. Pages that need a server, such as the submission form, link to the live board if there is one (`Edition.live`).
+(`File.depends_on`), compares the digests of these texts with those of the last build (MANIFEST), and writes only files that
+have changed. Most of these texts are versions (`_Versions`): hashes of what several files show.
+
+Pages that need a server, such as the submission form, link to the live board if there is one (`Edition.live`).
 """
 
 import json
@@ -99,11 +101,7 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
     changed = [
         file for name, file in files.items() if last_digests.get(name) != digests[name] or not (out / name).exists()
     ]
-    # If this build is interrupted, the next one has to write the same files again, or remove them if there are none by
-    # then. It finds them by their names in the manifest, with empty digests.
-    unchanged = {name: digest for name, digest in last_digests.items() if digests.get(name) == digest}
-    if_interrupted = {**dict.fromkeys([*last_digests, *files], ""), **unchanged}
-    replace_file(manifest, json.dumps(if_interrupted).encode())
+    replace_file(manifest, json.dumps(_digests_if_interrupted(last_digests, digests)).encode())
     for done in _write_all(board, changed, out):
         if progress:
             progress(done, len(changed))
@@ -114,6 +112,19 @@ def build(board: LiveBoard, out: Path, edition: Edition, progress: Callable[[int
             (out / name).parent.rmdir()
     replace_file(manifest, json.dumps(digests, sort_keys=True).encode())
     return Built([file.name for file in changed], removed, len(files))
+
+
+def _digests_if_interrupted(last: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Return the digests that the manifest has during a build, which are right for the next one if this is interrupted.
+
+    A file that does not change keeps its digest. Every other file, of the last build or of this one, has an empty digest: the
+    next build then writes it again, or removes it if the edition no longer has it.
+    """
+    digests = dict.fromkeys([*last, *new], "")
+    for name, digest in new.items():
+        if last.get(name) == digest:
+            digests[name] = digest
+    return digests
 
 
 def read_manifest(path: Path) -> dict[str, str]:
@@ -174,7 +185,7 @@ def _write(file: File, out: Path) -> None:
 
 
 class _Versions(NamedTuple):
-    """Texts that change with what files show."""
+    """Versions of what files show: hashes, on which the files that show it depend (`File.depends_on`)."""
 
     board: str  # everything that the tables show
     queue: str  # the requests and the state of the workers
@@ -196,10 +207,10 @@ def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
         by_benchmark=by_benchmark,
         by_model={name: _model_version(view, name, rows) for name, rows in view.rows_by_model.items()},
     )
-    version_of_path = _versions_of_paths(view, versions)
+    version_of_fixed_page = _versions_of_fixed_pages(view, versions)
     overview_chart = overview_data(view.models)
     for language in get_args(Language):
-        yield from _pages(board, view, edition, language, versions, version_of_path)
+        yield from _pages(board, view, edition, language, versions, version_of_fixed_page)
         yield from _data_in_language(board, view, edition, language, versions, overview_chart)
     yield File(
         f"charts/overview/{OVERVIEW}.csv", versions.board, partial(rows_to_csv, overview_chart, COLUMNS[OVERVIEW])
@@ -226,16 +237,16 @@ def _pages(
     edition: Edition,
     language: Language,
     versions: _Versions,
-    version_of_path: Mapping[str, str],
+    version_of_fixed_page: Mapping[str, str],
 ) -> Iterator[File]:
     """Yield the pages in a language. The page /compare is left out, because it needs a server.
 
-    `version_of_path` is that of `_versions_of_paths`.
+    `version_of_fixed_page` is that of `_versions_of_fixed_pages`.
     """
     at = partial(edition.at, language=language)
     for path, page in pages().items():
         if path != "compare":
-            yield _page(board, page, at(path), version_of_path.get(path, versions.board))
+            yield _page(board, page, at(path), version_of_fixed_page.get(path, versions.board))
     yield File(page_file("submit", language), "", partial(_ascii, how_to_submit, board, at("submit")))
     for row in view.queue[: queue.MAX_ROWS]:
         yield _page(board, queue.REQUEST, at(queue.FOLDER + row.key), versions.queue)
@@ -244,8 +255,8 @@ def _pages(
     yield File(page_file("404", language), "", partial(_ascii, missing, board, at("404")))
 
 
-def _versions_of_paths(view: View, versions: _Versions) -> dict[str, str]:
-    """Return what the pages at fixed addresses depend on, by path. Pages that are not listed depend on all tables."""
+def _versions_of_fixed_pages(view: View, versions: _Versions) -> dict[str, str]:
+    """Return the versions of pages at fixed addresses, by path. Pages that are not listed depend on all tables."""
     today = datetime.now(UTC).date().isoformat()  # the overview shows the rank changes of the last seven days
     # Pages of facts link to the pages of models.
     models_with_a_page = _digest(sorted(view.models_by_name))
@@ -323,7 +334,7 @@ def _files_of_facts() -> Iterator[File]:
 
 
 def _rows_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
-    """Return a text that changes with what the table of a benchmark shows."""
+    """Return the version of what the table of a benchmark shows."""
     shown: list[object] = []
     for r in rows:
         row = r.row
@@ -333,17 +344,17 @@ def _rows_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
 
 
 def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
-    """Return a text that changes with what the page of a model shows.
+    """Return the version of what the page of a model shows.
 
-    Pages that are files leave out how many models there are and what the median is, because these change with every result,
-    and so all pages would have to be written again.
+    How many models there are and what the median is are left out. These change with every result, so all pages would have to
+    be written again. The templates do not show them on pages that are files (`FileLocation`).
     """
-    own: list[object] = []
+    shown: list[object] = []
     for r in rows:
         row = r.row
         same_size = view.standings.of(r).same_size if r.rank else None
         rows_of_base = view.rows_by_model.get(row.base_model or "", ())
-        own.append(
+        shown.append(
             [
                 row.blob,
                 row.attempt,
@@ -364,7 +375,7 @@ def _model_version(view: View, name: str, rows: Sequence[RankedRow]) -> str:
     overall = [(place.rank, place.best, place.worst, place.benchmarks) for place in places]
     relatives = view.standings.relatives(name)
     listed_ancestors = [ancestor for ancestor in relatives.ancestors if ancestor in view.models_by_name]
-    return _digest([own, overall, relatives, listed_ancestors, view.unseen_by_model.get(name)])
+    return _digest([shown, overall, relatives, listed_ancestors, view.unseen_by_model.get(name)])
 
 
 def _page(board: LiveBoard, page: Page, here: FileLocation, depends_on: str) -> File:

@@ -91,19 +91,28 @@ class Connections:
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """Closes a connection if its network has too many, or if the head of a request is too large or arrives too slowly."""
+    """Closes a connection if its network has too many, or if the head of a request is too large or arrives too slowly.
+
+    The requests of a connection go through these states. uvicorn and its parser call the methods in brackets.
+
+    - A head is awaited: the timer runs. (connection_made, data_received, on_message_begin)
+    - The body is awaited: no timer. (on_headers_complete)
+    - The request is complete and is being answered: no timer. (on_message_complete)
+    - The request is answered. The timer starts with the next byte. If the body was not complete when the answer was, as of a
+      request that was refused, the timer starts at once: the rest of the body has HEAD_SECONDS too. (on_response_complete)
+    """
 
     connections_of_server: ClassVar[Connections]  # set by `bounded_protocol`
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Both counts are needed. The parser reports a header only when it has arrived whole, so `_received` limits a head that
-        # arrives in pieces. If a head arrives at once, it has been parsed and its timer stopped before `data_received`
-        # compares `_received`, so `_head_bytes` limits it.
-        self._received = 0  # bytes that were received while a head is awaited
-        self._head_bytes = 0  # of the names and values that the parser has found in the head
-        self._timer: asyncio.TimerHandle | None = None  # set while a head is awaited; closes the connection
-        self._in_body = False  # whether the body of a request has not arrived whole
+        # The size of the awaited head is counted twice. The parser reports a header only when it has arrived whole, so
+        # `_received_bytes` limits a head that arrives in pieces. If a head arrives at once, it has been parsed and its timer
+        # stopped before `data_received` compares `_received_bytes`, so `_parsed_bytes` limits it.
+        self._received_bytes = 0  # since the timer started or the last request was complete
+        self._parsed_bytes = 0  # of the URL and of the names and values of headers
+        self._timer: asyncio.TimerHandle | None = None  # closes the connection; None if it does not run
+        self._awaits_body = False  # whether a head is complete and its body is not
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -123,9 +132,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._is_idle:  # also for blank lines before a head, which end uvicorn's own timeout of an idle connection
             self._start_timer()
-        self._received += len(data)
+        self._received_bytes += len(data)
         super().data_received(data)
-        is_too_large = self._received > MAX_HEAD and not self._in_body
+        is_too_large = self._received_bytes > MAX_HEAD and not self._awaits_body
         if self._timer and is_too_large and not self.transport.is_closing():
             self.transport.write(TOO_LARGE)
             self.transport.close()
@@ -133,12 +142,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     @property
     def _is_idle(self) -> bool:
         """Whether no request is being received or answered, so that the next bytes begin a head."""
-        return not self._in_body and (self.cycle is None or self.cycle.response_complete)
+        return not self._awaits_body and (self.cycle is None or self.cycle.response_complete)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._head_bytes = 0
-        self._start_timer()  # of a request that arrives while the one before is answered
+        self._parsed_bytes = 0
+        # The timer runs already, unless this request arrived while the one before it is being answered.
+        self._start_timer()
 
     def on_url(self, url: bytes) -> None:
         self._count(url)
@@ -150,13 +160,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _count(self, *parts: bytes) -> None:
         """Add parts of the head. Raises ValueError if it is too large, which ends the parsing of the request."""
-        self._head_bytes += sum(map(len, parts))
-        if self._head_bytes > MAX_HEAD:
+        self._parsed_bytes += sum(map(len, parts))
+        if self._parsed_bytes > MAX_HEAD:
             raise ValueError("the head of a request is too large")
 
     def send_400_response(self, msg: str) -> None:
         """Refuse a request that could not be parsed, and one whose head is too large."""
-        if self._head_bytes <= MAX_HEAD:
+        if self._parsed_bytes <= MAX_HEAD:
             return super().send_400_response(msg)
         self.transport.write(TOO_LARGE)
         self.transport.close()
@@ -164,26 +174,28 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_timer()
         self.connections_of_server.stop_waiting(self.transport)
-        self._in_body = True
+        self._awaits_body = True
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._in_body = False
-        self._received = 0
+        self._awaits_body = False
+        self._received_bytes = 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        # Kept alive for another request, unless that has arrived already and is answered next.
-        if self.cycle.response_complete and not self.transport.is_closing():
-            self.connections_of_server.start_waiting(self.transport)
-            if self._in_body:  # a refused one is answered before its body has arrived; the rest has as long as a head
-                self._start_timer()
+        # `cycle` is the last request whose head has arrived. If that is not the one that was answered, its turn has come now.
+        is_answering_next = not self.cycle.response_complete
+        if is_answering_next or self.transport.is_closing():
+            return
+        self.connections_of_server.start_waiting(self.transport)
+        if self._awaits_body:
+            self._start_timer()
 
     def _start_timer(self) -> None:
         """Close the connection unless a head arrives within HEAD_SECONDS. A timer that runs already is not prolonged."""
         if self._timer is None:
-            self._received = 0
+            self._received_bytes = 0
             self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
     def _stop_timer(self) -> None:
