@@ -32,7 +32,7 @@ class KViscuit(Choice):
         question="question",
         choices="options",
         answer="answer",
-        right="place",
+        right="place",  # the answer is the place of the right choice, from 0
         image=("image", "image_path"),  # on the Hub, on GitHub
         axes={
             "category": lambda row: row.text("id_").partition(".")[0],

@@ -30,7 +30,7 @@ class SourceRow:
     """One unchanged row of a source file."""
 
     file: Path
-    number: int  # from 1, headings not counted
+    number: int  # from 1; headings and empty rows are not counted
     row: dict[str, Any]  # column → value, of the types that the file's format has
 
     @property

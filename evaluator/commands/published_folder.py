@@ -24,7 +24,8 @@ def checked(folder: Path, board: str | None) -> tuple[Commitment, int, list[str]
     found = book_differences(books)
     if not books.results:
         found.append("there are no results")
-    if not found:  # otherwise files that follow from the answers differ too, or cannot be written
+    # The files that follow from the answers are made again and compared. If the books are wrong, that would only repeat it.
+    if not found:
         found += file_differences(books, folder)
     if board:
         found += board_differences(books, lambda path: read_place(f"{board.rstrip('/')}/{path}"))

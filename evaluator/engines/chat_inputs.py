@@ -114,8 +114,9 @@ class ChatInputs:
         self.tags: Tags | None = reasoning_tags_of(template, self._renderer, self._message(TEST_QUESTION, []))
         self.reasons = self.tags is not None and options.thinking != "off"  # whether the model writes reasoning
         self._media = _media_tokens(self._processor, tokenizer)
-        # Padding is a setting of a tokenizer and not of one call. `encode` pads in another thread, so it has a tokenizer of
-        # its own, that of the processor. With a shared one, calls without padding could return padded tokens.
+        # There are two tokenizers, because padding is a setting of a tokenizer and not of one call. `encode`, which runs in
+        # another thread, uses the one of the processor, which pads. All other methods use `self.tokenizer`, a copy that does
+        # not: with a shared one they could get padded tokens.
         self.tokenizer = copy.deepcopy(tokenizer)
         self.pad_id = _set_padding(tokenizer, pads_left=pads_left)
         # Tokens that the model may generate for a prompt: its answer, and the reasoning before it.
@@ -137,9 +138,9 @@ class ChatInputs:
         """Return the tokens that are removed from answers, by id. `stops` end an answer."""
         return control_tokens(self.tokenizer, self._media, stops)
 
-    def opens_reasoning(self) -> bool:
+    def prompts_end_in_reasoning(self) -> bool:
         """Return whether the template ends a prompt inside the reasoning, so that the model continues it."""
-        return self._opened(self._render([[self._message(TEST_QUESTION, [])]]))[0]
+        return self._end_in_reasoning(self._render([[self._message(TEST_QUESTION, [])]]))[0]
 
     def _end_of_turn(self) -> int | None:
         """Return the id of the added token that the template puts after an answer, or None if it puts none."""
@@ -210,7 +211,7 @@ class ChatInputs:
             for prepared, own_images, text in zip(readable, images, rendered, strict=True)
         ]
         try:
-            return Encoded(readable, self._process(conversations), self._opened(rendered), broken)
+            return Encoded(readable, self._process(conversations), self._end_in_reasoning(rendered), broken)
         except PROCESSOR_ERRORS as error:
             if is_out_of_memory(error):
                 raise
@@ -233,7 +234,7 @@ class ChatInputs:
             inputs = self._process([conversations[index] for index in accepted])
         except PROCESSOR_ERRORS:  # each works alone: their numbers of tiles differ, or memory is too small for all
             return Encoded([], None, broken=broken, refused=refused, unbatchable=accepted_prompts)
-        opened = self._opened([rendered[index] for index in accepted])
+        opened = self._end_in_reasoning([rendered[index] for index in accepted])
         return Encoded(accepted_prompts, inputs, opened, broken, refused)
 
     def _message(self, text: str, images: list[Any]) -> dict[str, Any]:
@@ -250,7 +251,7 @@ class ChatInputs:
         except TemplateError as error:
             raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 
-    def _opened(self, rendered: Sequence[str]) -> list[bool]:
+    def _end_in_reasoning(self, rendered: Sequence[str]) -> list[bool]:
         """Return for each rendered prompt whether it ends inside the reasoning."""
         return [prompt_ends_in_reasoning(text, self.tags) for text in rendered]
 

@@ -49,7 +49,7 @@ class ServedModel:
         # The server's context if it is smaller than the model's own, or the model's own is unknown; else None.
         self.reduced_context = server_context if self._context != own_context else None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
-        self._opened = self._inputs.opens_reasoning()  # whether the prompt ends within the reasoning
+        self._opened = self._inputs.prompts_end_in_reasoning()  # whether the prompt ends within the reasoning
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
         self._removed = self._inputs.control_tokens(self._stops)  # ids that are not text of an answer, with their text
         self.has_read_ids = False  # whether the server has sent the ids of an output

@@ -1,8 +1,8 @@
 """Run the inference process: start it in the sandbox, read its events, and end it with the worker.
 
-This is the worker's side of `evaluator/job/child.py`. Its parts are `command.py` (how the process is started), `events.py` (what
-it reports) and `watchdog.py` (when it is killed). `evaluator/results/evaluate.py` calls `run_inference`. The answers themselves
-are in the job folder.
+This is the worker's side of `evaluator/job/child.py`. Its parts are `command.py` (how the process is started), `events.py`
+(what it reports) and `watchdog.py` (when it is killed). `evaluator/results/evaluate.py` calls `run_inference`. The answers
+themselves are in the job folder.
 """
 
 import subprocess

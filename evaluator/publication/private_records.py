@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 
 from evaluator.core.errors import Details
 from evaluator.publication.item_scores import ItemScores
-from submissions.store.folders import sharded
+from submissions.store.folders import in_key_folder
 from submissions.store.private import PrivateStore
 
 log = logging.getLogger(__name__)
@@ -72,11 +72,11 @@ def read_item_scores(private: PrivateStore, key: str) -> ItemScores | None:
 
 
 def _scores_path(key: str) -> str:
-    return sharded(f"scores/{key}.parquet")
+    return in_key_folder(f"scores/{key}.parquet")
 
 
 def _details_path(key: str) -> str:
-    return sharded(f"details/{key}.jsonl")
+    return in_key_folder(f"details/{key}.jsonl")
 
 
 def _hidden_id(item_id: str, secret: bytes) -> str:

@@ -45,7 +45,7 @@ from submissions.texts.failure_codes import FailureCode
 
 MAX_HEADER = 25_000_000  # bytes of the header of a safetensors file, which describes its tensors
 MAX_REASON = 300  # last characters of the download process's message that are logged
-# Exit codes of the download process.
+# Exit statuses of the download process.
 EXIT_CODES = {
     FailureCode.MODEL_NOT_FOUND: 3,
     FailureCode.HUB_UNAVAILABLE: 4,
@@ -69,7 +69,7 @@ def fetch_model(
     model_id: str,
     revision: str,
     settings: Settings,
-    code: CodeApproval | None = None,
+    approval: CodeApproval | None = None,
     *,
     with_code: bool = False,
     stop: threading.Event | None = None,
@@ -80,7 +80,7 @@ def fetch_model(
         model_id: `OWNER/NAME`, of a folder in HANNUN_MODELS_DIR or else of a repository on the Hub.
         revision: The content hash of the folder (`content_revision`), or the commit on the Hub.
         settings: The settings, with the work folder that keeps downloads.
-        code: The approval of the model's Python files, if it needs them.
+        approval: The approval of the model's Python files, if it needs them.
         with_code: Whether to include Python files even without an approval, for a check on the operator's own machine.
         stop: Ends the download when it is set.
 
@@ -95,9 +95,9 @@ def fetch_model(
             raise EvaluationError(FailureCode.INVALID_WEIGHTS, str(refused)) from None
         if content_revision(folder) != revision:
             raise EvaluationError(FailureCode.MODEL_NOT_FOUND, f"{model_id} has changed since it was submitted")
-        _check_code(folder, code)
+        _check_code(folder, approval)
         return folder
-    with_code = with_code or code is not None
+    with_code = with_code or approval is not None
     name = f"{revision}-code" if with_code else revision
     folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
     # Lock files are never deleted. Revisions share them, so that there are at most 256.
@@ -113,7 +113,7 @@ def fetch_model(
             finally:
                 shutil.rmtree(partial, ignore_errors=True)  # remove an incomplete download
         os.utime(folder)  # record the use: the least recently used models are removed first
-    _check_code(folder, code)
+    _check_code(folder, approval)
     return folder
 
 
@@ -128,13 +128,13 @@ def _held(lock: FileLock, stop: threading.Event | None) -> Iterator[None]:
         yield
 
 
-def _check_code(folder: Path, code: CodeApproval | None) -> None:
+def _check_code(folder: Path, approval: CodeApproval | None) -> None:
     """Raise EvaluationError if there is an approval and the folder's code is not exactly what was approved."""
-    if code is None:
+    if approval is None:
         return
     files = code_digests(folder)
-    if files != code.files:
-        changed = sorted({name for name, _ in files.items() ^ code.files.items()})
+    if files != approval.files:
+        changed = sorted({name for name, _ in files.items() ^ approval.files.items()})
         raise EvaluationError(
             FailureCode.CODE_NOT_APPROVED, f"{', '.join(changed)[:200]}: differs from the approved code"
         )
@@ -188,9 +188,9 @@ def _download(
         assert child.stderr is not None
         message = child.stderr.read().decode(errors="replace").strip()
     if child.returncode:
-        code = next((code for code, number in EXIT_CODES.items() if number == child.returncode), None)
+        failure = next((failure for failure, status in EXIT_CODES.items() if status == child.returncode), None)
         raise EvaluationError(
-            code or FailureCode.INTERNAL_ERROR,
+            failure or FailureCode.INTERNAL_ERROR,
             message[-MAX_REASON:] or "the download process failed without a message",
         )
     shutil.rmtree(folder / ".cache", ignore_errors=True)
@@ -253,13 +253,13 @@ def main(model_id: str, revision: str, folder: str, *options: str) -> int:
         snapshot_download(model_id, revision=revision, allow_patterns=patterns, local_dir=folder)
         return 0
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
-        code = FailureCode.MODEL_NOT_FOUND
+        failure = FailureCode.MODEL_NOT_FOUND
         reason = str(error)
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: of the client for Xet
-        code = FailureCode.DISK_FULL if is_disk_full(error) else FailureCode.HUB_UNAVAILABLE
+        failure = FailureCode.DISK_FULL if is_disk_full(error) else FailureCode.HUB_UNAVAILABLE
         reason = str(error)
     sys.stderr.write(" ".join(reason.split()))
-    return EXIT_CODES[code]
+    return EXIT_CODES[failure]
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def compare(
                 benchmark=name,
                 rows=compared,
                 missing=[model for model in models if model not in present],
-                differences=[_difference(compared, other, parts, read_pairs) for other in range(1, len(compared))],
+                differences=[_difference(compared, index, parts, read_pairs) for index in range(1, len(compared))],
                 parts=parts,
             )
         )
@@ -161,11 +161,11 @@ def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[Rank
 
 
 def _difference(
-    rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket], read_pairs: ReadPairs
+    rows: Sequence[RankedRow], opponent_index: int, parts: Sequence[SharedBucket], read_pairs: ReadPairs
 ) -> Difference:
-    """Return the difference between the leader, which is the first row, and the row with the index `other`."""
+    """Return the difference between the leader, which is the first row, and another one of the rows."""
     leader = rows[0]
-    opponent = rows[other]
+    opponent = rows[opponent_index]
     leader_score = leader.row.score or 0.0
     opponent_score = opponent.row.score or 0.0
     difference = leader_score - opponent_score
@@ -180,21 +180,27 @@ def _difference(
         opponent_interval = _bounds(opponent, 1 - error)
         if leader_interval and opponent_interval:
             interval = difference_interval((leader_score, opponent_score), leader_interval, opponent_interval)
-    verdict: Verdict = "same"
-    if interval is None:
-        verdict = "unknown"
-    elif paired:  # the p value is more precise than the interval, which is rounded outward
-        if paired.p_at_most <= error:
-            verdict = "ahead" if paired.sign > 0 else "behind"
-    elif interval.low > 0:
-        verdict = "ahead"
-    elif interval.high < 0:
-        verdict = "behind"
+    verdict = _verdict(interval, paired, error)
     ahead: list[str] = []
     behind: list[str] = []
     if has_same_metric and _is_mean_of_shares(leader.row):
-        ahead, behind = _buckets_ahead(parts, other, error)
+        ahead, behind = _buckets_ahead(parts, opponent_index, error)
     return Difference(leader, opponent, difference, interval, verdict, ahead, behind, paired)
+
+
+def _verdict(interval: Interval | None, paired: PairedScores | None, error: float) -> Verdict:
+    """Return whether the leader is significantly ahead. `error` is the probability of a wrong "ahead" or "behind"."""
+    if interval is None:
+        return "unknown"
+    if paired:  # its p value is more precise than its interval, which is rounded outward
+        if paired.p_at_most > error:
+            return "same"
+        return "ahead" if paired.sign > 0 else "behind"
+    if interval.low > 0:
+        return "ahead"
+    if interval.high < 0:
+        return "behind"
+    return "same"
 
 
 def _is_mean_of_shares(row: BoardRow) -> bool:
@@ -207,26 +213,26 @@ def _is_mean_of_shares(row: BoardRow) -> bool:
     return metric is not None and metric.is_mean and metric.lowest == 0
 
 
-def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedScores | None:
+def _paired(leader: BoardRow, opponent: BoardRow, read_pairs: ReadPairs) -> PairedScores | None:
     """Return the paired test of two results as seen from the leader, or None if they were not compared.
 
     A test is stored only in the record of the result that was published later. `BoardRow.paired` shows whether there is one,
     so that only that record is read.
     """
-    for row, opponent in ((leader, other), (other, leader)):
-        if any(key == opponent.key for key, *_ in row.paired):
-            paired = next((pair for pair in read_pairs(row.key) if pair.other == opponent.key), None)
+    for row, other in ((leader, opponent), (opponent, leader)):
+        if any(key == other.key for key, *_ in row.paired):
+            paired = next((pair for pair in read_pairs(row.key) if pair.other == other.key), None)
             if paired:
-                return paired if row is leader else paired.seen_from_other(other.key)
+                return paired if row is leader else paired.seen_from_other(opponent.key)
     return None
 
 
-def _buckets_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tuple[list[str], list[str]]:
-    """Return the buckets on which the first row is significantly ahead of the row with the index `other`, and behind it.
+def _buckets_ahead(parts: Sequence[SharedBucket], opponent_index: int, error: float) -> tuple[list[str], list[str]]:
+    """Return the buckets on which the leader, which is the first row, is significantly ahead of another row, and behind it.
 
     `error` is the probability of any wrong verdict among all buckets.
     """
-    pairs = [(part.bucket, part.each[0], part.each[other]) for part in parts]
+    pairs = [(part.bucket, part.each[0], part.each[opponent_index]) for part in parts]
     known = [(bucket, a, b) for bucket, a, b in pairs if a and b and a.n is not None and b.n is not None]
     ahead: list[str] = []
     behind: list[str] = []

@@ -177,7 +177,7 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
 
 def _compared_parts(view: View, row: BoardRow) -> dict[str, list[BucketComparison]]:
     """Return the parts of a row by axis, each compared with the scores of all rows of the same split and metric."""
-    scores_by_part = view.tables[row.benchmark].parts(row.split, row.headline)
+    scores_by_part = view.tables[row.benchmark].scores_by_part(row.split, row.headline)
     parts: dict[str, list[BucketComparison]] = {}
     for key, part in parts_of(row).items():
         scores = scores_by_part[key]  # ascending

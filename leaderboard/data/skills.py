@@ -95,5 +95,5 @@ def _part_scores(models: Sequence[ModelRow], table: Table, part: tuple[str, str]
     rows = {model.model: model.cells[table.benchmark].row for model in models}
     if part is None:
         return {model: row.score for model, row in rows.items() if row.score is not None}
-    scores = table.part_scores(BucketKey(*part))
+    scores = table.skill_scores(BucketKey(*part))
     return {model: scores[row.key] for model, row in rows.items() if row.key in scores}

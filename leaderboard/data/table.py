@@ -21,8 +21,8 @@ class Table:
     def __init__(self, benchmark: str, rows: list[RankedRow]) -> None:
         self.benchmark = benchmark
         self.rows = rows
-        self._sorted: dict[str, list[RankedRow]] = {}  # by sort key
-        self._parts: dict[tuple[str, str], dict[BucketKey, list[float]]] = {}  # by split and headline
+        self._in_order: dict[str, list[RankedRow]] = {}  # by sort key
+        self._scores_by_part: dict[tuple[str, str], dict[BucketKey, list[float]]] = {}  # by split and headline
         self._bests: dict[tuple[str, str], str] = {}  # by split and headline
 
     @cached_property
@@ -40,23 +40,23 @@ class Table:
         """The charts that have data if all rows are shown."""
         return [kind for kind in charts_of(self.benchmark) if has_data(kind, self.rows)]
 
-    def sorted(self, sort: str) -> list[RankedRow]:
+    def in_order(self, sort: str) -> list[RankedRow]:
         """Return the rows in the order of a sort key."""
-        if sort not in self._sorted:
-            self._sorted[sort] = sort_rows(self.rows, sort)
-        return self._sorted[sort]
+        if sort not in self._in_order:
+            self._in_order[sort] = sort_rows(self.rows, sort)
+        return self._in_order[sort]
 
-    def parts(self, split: str, headline: str) -> dict[BucketKey, list[float]]:
+    def scores_by_part(self, split: str, headline: str) -> dict[BucketKey, list[float]]:
         """Return the scores of all rows with this split and headline metric by part of the questions, ascending."""
         key = split, headline
-        if key not in self._parts:
+        if key not in self._scores_by_part:
             scores: dict[BucketKey, list[float]] = {}
             for row in (r.row for r in self.rows):
                 if (row.split, row.headline) == key:
                     for bucket_key, part in parts_of(row).items():
                         scores.setdefault(bucket_key, []).append(part.score)
-            self._parts[key] = {bucket_key: sorted(values) for bucket_key, values in scores.items()}
-        return self._parts[key]
+            self._scores_by_part[key] = {bucket_key: sorted(values) for bucket_key, values in scores.items()}
+        return self._scores_by_part[key]
 
     def best_of_parts(self, split: str, headline: str) -> str:
         """Return a text that changes with the best score of any part of the questions.
@@ -65,19 +65,19 @@ class Table:
         """
         key = split, headline
         if key not in self._bests:
-            bests = {part: scores[-1] for part, scores in self.parts(split, headline).items()}
+            bests = {part: scores[-1] for part, scores in self.scores_by_part(split, headline).items()}
             self._bests[key] = blob_id(repr(sorted(bests.items())).encode())
         return self._bests[key]
 
-    def part_scores(self, part: BucketKey) -> dict[str, float]:
+    def skill_scores(self, part: BucketKey) -> dict[str, float]:
         """Return the scores of ranked rows on a part of the questions, by key of the row.
 
         Only parts that the card assigns to a skill (`Card.skills`) have scores here.
         """
-        return self._part_scores.get(part, {})
+        return self._skill_scores.get(part, {})
 
     @cached_property
-    def _part_scores(self) -> dict[BucketKey, dict[str, float]]:
+    def _skill_scores(self) -> dict[BucketKey, dict[str, float]]:
         """The scores of ranked rows on the parts that need a skill, by part and key of the row.
 
         All parts are collected at once, because unpacking the breakdown of a row takes long.

@@ -72,7 +72,7 @@ class View:
 
     def select(self, benchmark: str, query: Query) -> list[RankedRow]:
         """Return the rows that match a query, in its order. Ignores `query.shown`."""
-        found = select(self.tables[benchmark].sorted(query.sort), query)
+        found = select(self.tables[benchmark].in_order(query.sort), query)
         if not query.family:
             return found
         # The best of a family is the first one in the order of the ranking, whatever the table is sorted by.

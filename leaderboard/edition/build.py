@@ -196,8 +196,8 @@ class _Versions(NamedTuple):
 def _files(board: LiveBoard, edition: Edition) -> Iterator[File]:
     """Yield all files of the edition. They are listed from one view, because a refresh may replace the board's meanwhile.
 
-    Pages and the charts of benchmarks read the board's view when they are written. If that is a newer one, the next build writes
-    them again.
+    Pages and the charts of benchmarks read the board's view when they are written. If that is a newer one, the next build
+    writes them again.
     """
     view = board.view()
     by_benchmark = {name: _rows_version(view, name, rows) for name, rows in view.boards.items()}

@@ -17,7 +17,7 @@ from pydantic import Field
 from submissions.config.settings import Settings
 from submissions.records.base import Label, Record, Time
 from submissions.records.request import EvalRequest
-from submissions.store.folders import sharded
+from submissions.store.folders import in_key_folder
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
@@ -128,4 +128,4 @@ def forget_erased(private: PrivateStore, now: datetime) -> None:
 
 def _path(name: str) -> str:
     # Hashed, because a name may contain characters that a path cannot.
-    return sharded(f"people/{sha256(name.encode()).hexdigest()}.json")
+    return in_key_folder(f"people/{sha256(name.encode()).hexdigest()}.json")

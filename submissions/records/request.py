@@ -137,4 +137,4 @@ class EvalRequest(Record):
 
     @staticmethod
     def path_of(key: str, status: Status) -> str:
-        return f"requests/{status}/{key[:2]}/{key}.json"  # sharded by key, see submissions.store.folders
+        return f"requests/{status}/{key[:2]}/{key}.json"  # as `in_key_folder` of submissions.store.folders

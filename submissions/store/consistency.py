@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from submissions.records.request import Status
 from submissions.store.base import Changes, Snapshot, Store, unchanged
-from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes, sharded
+from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes, in_key_folder
 from submissions.store.index import Unreadable, reindexed
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import DamagedError
@@ -66,6 +66,6 @@ def _mismatches(snapshot: Snapshot, unreadable: list[Unreadable], private: Priva
         if key in results and Status.FINISHED not in found:
             yield f"request {key} is {found[0]} and has a result"
         if key in results and key not in details:
-            yield f"result {key} has no {sharded(f'details/{key}.jsonl')} in the private store"
+            yield f"result {key} has no {in_key_folder(f'details/{key}.jsonl')} in the private store"
     for key in sorted(results - states.keys()):
         yield f"result {key} has no request"

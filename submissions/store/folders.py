@@ -36,7 +36,8 @@ def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
     for path in paths:
         if path in snapshot.files:  # the file is replaced, which adds no entry
             continue
-        # The deepest folder above it that exists gets one more entry: the file, or the first of the missing folders above it.
+        # A store has no empty folders. Go up to the first folder that has entries. It gets one more: the file itself, or the
+        # topmost of the folders that are missing.
         folder = path
         entries = 0
         while folder and not entries:
@@ -46,7 +47,7 @@ def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
             raise StoreError(f"/{folder} of the store has {entries:,} entries, the most that the Hub allows per folder")
 
 
-def sharded(path: str) -> str:
+def in_key_folder(path: str) -> str:
     """Return a path with a subfolder for the first two digits of its key: `folder/abcd.json` -> `folder/ab/abcd.json`."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/{name[:2]}/{name}"

@@ -1,4 +1,4 @@
-"""Write Korean numbers and signs that are words with digits and `-`.
+"""Replace Korean numbers and signs that are written as words by digits and `-`.
 
 삼만 이천 명 → 32000 명, 두 곳 → 2곳, 3천1백만 원 → 3100만 원, 마이너스 5.2% → -5.2%. `notation.plain` and `chart_text.folded`
 call `in_digits` first. Units and the multipliers 만, 억 and 조 behind digits are left to `quantities`.
@@ -29,7 +29,8 @@ COUNTS = {
 _BOUNDED_COUNTERS = "배|시간|시|주|층|점|단계|회|쪽|분|팀|병|그릇|잔|끼|반|학년|개월"
 COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|석|량|세대|가구|사람|나라|지역|항목"
 
-# A number in Hangul has one of the digits and is before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are not numbers.
+# A number in Hangul has one of the digits and is before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are not numbers. The only
+# number without one of the digits is 만 with 천 or 백 behind it: 만 천 톤.
 _DIGIT = "일이삼사오육칠팔구"
 _NUMERAL = f"{_DIGIT}십백천만억조"
 # The following strings are parts of verbose patterns.
@@ -73,7 +74,7 @@ _COUNTED = re.compile(
     (?<![가-힣\d]) (?<!\d\s)                           # but not 108 세대
     (?!세대|세종|한편|한해|이?만[한두세]|백두대간)     # nor 세종, 한편, 쉴 만한 곳, 만두 개수
     ((?:[{_DIGIT}]?[만천백]\s?){{0,4}}) ({_COUNT_WORDS})  # 두 곳, 삼백열두 명: group 1 is 삼백
-    # 한층 (even more), 한시 and 한주 are words too
+    # Behind 한, bounded counters are not read, because 한층 (even more), 한시 and 한주 are words too.
     \s?({COUNTERS} | (?<!한)(?!시도|회의|주의|분기|점점) (?:{_BOUNDED_COUNTERS}) {BOUND})
     (?![가-힣]*째\s?줄)                                # nor 두 번째 줄
     """,

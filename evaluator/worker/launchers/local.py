@@ -38,7 +38,7 @@ class LocalLauncher:
         self._queue = queue
         self._private = open_private_store(settings)
         self._devices = visible_devices()  # the GPUs of this host, or none
-        self._pool = DevicePool([])  # of the devices that no other worker holds, while `slots` is entered
+        self._pool = DevicePool([])  # empty until `slots` is entered, then with the devices that no other worker holds
         self._running: set[ClaimedRun] = set()
         self._stopped = threading.Event()
         self._claims = HeldClaims(settings.work_dir / ("private-claims" if queue.is_private else "claims"))
@@ -77,7 +77,9 @@ class LocalLauncher:
 
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
         assert request.lease
-        if shard:  # no mark for the claim: the shards share the lease, and the first one to end would remove it
+        # A mark tells the next worker of this host that a claim is still held. Shards share a lease and so would share a mark,
+        # and the first one to end would remove it from the others. They have none.
+        if shard:
             return self._run(request, shard)
         with self._claims.hold(request.lease.nonce):
             return self._run(request, None)

@@ -22,7 +22,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Progress, Stage
 from submissions.records.worker import Pause, Presence
 from submissions.store.base import Store
-from submissions.store.folders import sharded
+from submissions.store.folders import in_key_folder
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.failure_codes import FailureCode
@@ -38,7 +38,7 @@ def queue(store: Store, heartbeats: Heartbeats) -> Queue:
 @pytest.fixture
 def filled(queue: Queue, private: PrivateStore, make_request: Make) -> dict[str, EvalRequest]:
     requests = submit_in_every_status(queue, make_request)
-    private.write(sharded(f"details/{requests['done'].key}.jsonl"), b"{}\n")
+    private.write(in_key_folder(f"details/{requests['done'].key}.jsonl"), b"{}\n")
     return requests
 
 
@@ -74,7 +74,7 @@ def test_verify_names_problems(
     twice = {failed.replace("failed", "quarantined"): store.read(failed, store.head())}
     bad = {"results/o/bad/" + "e" * 32 + ".json": b"{}", f"index/queue/{wrong.key[0]}/{wrong.key[1]}.jsonl": b"x"}
     store.commit({result: None, **twice, **bad}, store.head(), "break")
-    private.delete(sharded(f"details/{done.key}.jsonl"))
+    private.delete(in_key_folder(f"details/{done.key}.jsonl"))
     assert main(["verify-stores"]) == 1
     output = capsys.readouterr().out
     assert f"request {done.key} is finished and has no result" in output
@@ -94,7 +94,7 @@ def test_verify_names_damaged_object_and_other_problems(
     loose = Path(settings.store) / "objects" / blob[:2] / blob[2:]
     loose.chmod(0o644)
     loose.write_bytes(b"garbage")
-    private.delete(sharded(f"details/{filled['done'].key}.jsonl"))
+    private.delete(in_key_folder(f"details/{filled['done'].key}.jsonl"))
     assert main(["verify-stores"]) == 1
     output = capsys.readouterr().out
     assert f"{path} is damaged" in output and "in the private store" in output

@@ -19,7 +19,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import request_key
 from submissions.store import git
 from submissions.store.base import Snapshot, Store, blob_id, transact
-from submissions.store.folders import sharded
+from submissions.store.folders import in_key_folder
 from submissions.store.open import open_store
 from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
 
@@ -262,9 +262,9 @@ HUB_LIMIT = 10_000
 REQUESTS_PER_YEAR = 40_000  # 10,000 submissions to four benchmarks
 
 
-def test_sharded_spreads_keys_over_folders() -> None:
+def test_in_key_folder_spreads_keys_over_folders() -> None:
     keys = (request_key(f"o/m{n}", "0" * 40, "bfloat16", "ko-vqa", "1", None, None) for n in range(REQUESTS_PER_YEAR))
-    folders = Counter(PurePosixPath(sharded(f"requests/finished/{key}.json")).parent for key in keys)
+    folders = Counter(PurePosixPath(in_key_folder(f"requests/finished/{key}.json")).parent for key in keys)
     assert len(folders) == 256 and max(folders.values()) < 2 * REQUESTS_PER_YEAR / 256 < HUB_LIMIT / 10
 
 
