@@ -119,6 +119,8 @@ def file_in(folder: Path, name: Any) -> Path:
         is_file = path.is_file()
     except OSError as error:  # for example a name that is too long
         raise ValueError(f"{name[:MAX_SHOWN_NAME]!r} is no path: {error.strerror}") from None
+    except RuntimeError:  # raised by `resolve` before Python 3.13; later ones find no file
+        raise ValueError(f"{name[:MAX_SHOWN_NAME]!r} is no path: a link leads back to itself") from None
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name!r} is outside the folder")
     if not is_file:

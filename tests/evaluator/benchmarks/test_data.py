@@ -110,6 +110,15 @@ def test_load_names_broken_row(tmp_path: Path, name: str, change: dict[str, Any]
     assert message in str(error.value) and "items.jsonl" in str(error.value)
 
 
+def test_load_names_row_with_link_to_itself(tmp_path: Path) -> None:
+    folder, rows = _copy("ko-vqa", tmp_path)
+    (folder / "images/loop.png").symlink_to("loop.png")
+    rows[6]["images"] = ["images/loop.png"]
+    _write(folder, rows)
+    with pytest.raises(DataError, match=r"items\.jsonl, row 7: 'images/loop.png'"):
+        BENCHMARKS["ko-vqa"].load(folder)
+
+
 @pytest.mark.parametrize("line", ["{", "[]", "null", '"x"'])
 def test_load_names_line_without_object(tmp_path: Path, line: str) -> None:
     folder, rows = _copy("ko-vdc", tmp_path)
