@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ from submissions.texts.failure_codes import FailureCode
 
 MAX_HEADER = 25_000_000  # bytes of the header of a safetensors file, which describes its tensors
 MAX_REASON = 300  # last characters of the download process's message that are logged
+MAX_REASON_BYTES = 4 * MAX_REASON  # of these characters in UTF-8
 # Exit statuses of the download process.
 EXIT_CODES = {
     FailureCode.MODEL_NOT_FOUND: 3,
@@ -151,7 +153,12 @@ def _download(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    environment |= {"HF_HOME": str(folder / ".cache"), "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUTF8": "1"}
+    environment |= {
+        "HF_HOME": str(folder / ".cache"),
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",  # which would be part of the message of a failure
+        "PYTHONUTF8": "1",
+    }
     command = [
         sys.executable,
         "-m",
@@ -162,14 +169,18 @@ def _download(
         *options,
     ]
     started = time.monotonic()
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        process_group=0,  # Ctrl-C in a terminal reaches the worker only, which ends the download
-    ) as child:
+    with (
+        # A file and not a pipe, because nobody would read a pipe during the download: once it was full, the process would wait.
+        tempfile.TemporaryFile() as stderr,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            process_group=0,  # Ctrl-C in a terminal reaches the worker only, which ends the download
+        ) as child,
+    ):
         try:
             while child.poll() is None:
                 _check_size(folder, settings.max_model_bytes)
@@ -185,8 +196,9 @@ def _download(
                     continue
         finally:
             child.kill()
-        assert child.stderr is not None
-        message = child.stderr.read().decode(errors="replace").strip()
+        length = stderr.seek(0, os.SEEK_END)
+        stderr.seek(max(0, length - MAX_REASON_BYTES))
+        message = stderr.read().decode(errors="replace").strip()
     if child.returncode:
         failure = next((failure for failure, status in EXIT_CODES.items() if status == child.returncode), None)
         raise EvaluationError(

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -47,6 +48,19 @@ def failure_of(tmp_path: Path, **options: Any) -> FailureCode:
 
 def files_left(tmp_path: Path) -> list[str]:
     return [p.name for p in (tmp_path / "work/models").rglob("*")] if (tmp_path / "work/models").exists() else []
+
+
+def test_fetch_model_reports_failure_of_process_that_writes_much(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe that nobody reads holds 64 KiB, after which the process would wait until `max_fetch`."""
+    download = tmp_path / "download.sh"
+    download.write_text("#!/bin/sh\nhead -c 200000 /dev/zero | tr '\\0' x >&2\necho ' the reason' >&2\nexit 3\n")
+    download.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(download))
+    with pytest.raises(EvaluationError, match=r"x the reason$") as error:
+        fetch(tmp_path, max_fetch=timedelta(seconds=5))
+    assert error.value.code == "model_not_found"
 
 
 def test_fetch_model_gets_only_weights_and_text_files(repo: Path, tmp_path: Path) -> None:
