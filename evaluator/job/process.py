@@ -87,8 +87,9 @@ def run_inference(
         memory_error = _memory_error(group, observer) if child.returncode else None
     if child.returncode and stop:
         _check_stopped(child.returncode, stop)
-    if error := _cause_of_end(child.returncode, watchdog, memory_error, observer, job):
-        raise error
+    cause = _cause_of_end(child.returncode, watchdog, memory_error, observer, job)
+    if cause:
+        raise cause
     return time.monotonic() - observer.loaded_at
 
 
