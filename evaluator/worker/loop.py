@@ -4,8 +4,8 @@
 own process. A launcher (`launchers/`) decides where an evaluation runs: on this host or as a job elsewhere. The evaluation
 itself is `run.py`.
 
-Requests of private evaluations are in a queue of their own, in the private store. The worker of the public queue has a
-second Worker for it, whose requests come first.
+Requests of private evaluations are in a queue of their own, in the private store. The worker of the public queue evaluates
+them too, and before its own (`PrivateFirst`).
 """
 
 import logging
@@ -50,16 +50,15 @@ class Worker:
         Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails.
         """
         self._settings = settings
-        self._private_worker: Worker | None = None  # created when the first private request is found
-        self._private_failed = False  # whether the store of private requests could not be reached in this round
-        self._unclaimable_keys: set[str] = set()  # of private requests that the last round left, as of newer releases
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
         self._heartbeats = Heartbeats(settings)
         self._queue = open_queue(settings, is_private=is_private)
         self._launcher = make_launcher(settings, self._queue)
-        self._edition = EditionUpdates(settings)
+        # Rebuilds the board as files, in another process, when there are new results.
+        self._static_edition = EditionUpdates(settings)
         self.stopped = threading.Event()
+        self._private_first = None if is_private else PrivateFirst(settings, self.stopped)
         self.pause = HostFaultPause(self._name, self._heartbeats, self._now)
         self._next_clean_up = 0.0  # by time.monotonic()
         self._next_presence_report = 0.0  # by time.monotonic()
@@ -68,12 +67,12 @@ class Worker:
         """Stop all runs, keep their answers and hand the requests back to the queue."""
         self.stopped.set()
         self._launcher.stop()
-        self._edition.stop()
-        if self._private_worker:
-            self._private_worker.stop()
+        self._static_edition.stop()
+        if self._private_first:
+            self._private_first.stop()
 
-    def round(self) -> None:
-        """Evaluate pending requests. If the store cannot be reached, log it and wait for the next round."""
+    def run_pending_or_log(self) -> None:
+        """Evaluate until no request is pending. If the store fails, log that: the schedule calls this again."""
         try:
             self.run_pending()
         except StoreError as error:
@@ -82,49 +81,24 @@ class Worker:
     def run_pending(self) -> int:
         """Evaluate until no request is pending and return how many were claimed. Raises StoreError if the store fails.
 
-        Private evaluations come first. They are few, and nobody outside sees them wait.
+        Private requests come first. They are few, and nobody outside sees them wait. One that arrives while public requests
+        run ends the claims of public ones (`_claim`). What runs is finished, and the next pass evaluates the private request.
         """
         claimed = 0
         while True:
-            claimed += self._run_private()
+            if self._private_first:
+                claimed += self._private_first.evaluate()
             claimed += self._run_own_queue()
-            # Private requests that came in the meantime have interrupted the claims of public ones, see `_claim`.
-            if self.stopped.is_set() or self.pause.is_active or not self._private_is_pending():
+            if not self._may_claim() or not self._private_request_waits():
                 return claimed
 
-    def _run_private(self) -> int:
-        """Evaluate private requests, if there ever were any, and return how many were claimed.
+    def _may_claim(self) -> bool:
+        """Return whether this worker may claim requests: it is neither stopped nor pauses after a host fault."""
+        return not self.stopped.is_set() and not self.pause.is_active
 
-        A failure of their store is logged: the public ones go on.
-        """
-        if self._queue.is_private or not has_private_queue(self._settings):
-            return 0
-        self._private_failed = False
-        try:
-            if self._private_worker is None:
-                self._private_worker = Worker(self._settings, is_private=True)
-                if self.stopped.is_set():  # another thread has called `stop` meanwhile
-                    self._private_worker.stop()
-            pending_before = self._private_worker.pending()
-            claimed = self._private_worker.run_pending()
-            # A request that came during the round is not one of them: `run_pending` starts another round for it.
-            self._unclaimable_keys = pending_before & self._private_worker.pending()
-        except StoreError as error:
-            log.warning("private evaluations: %s", error)
-            self._private_failed = True
-            return 0
-        return claimed
-
-    def _private_is_pending(self) -> bool:
-        """Return whether private requests wait that came after the last ones were evaluated."""
-        if self._queue.is_private or self._private_failed or not has_private_queue(self._settings):
-            return False
-        if self._private_worker is None:  # the first one ever has come
-            return True
-        try:
-            return bool(self._private_worker.pending() - self._unclaimable_keys)
-        except StoreError:
-            return False
+    def _private_request_waits(self) -> bool:
+        """Return whether a private request has arrived for which the public ones have to wait."""
+        return self._private_first is not None and self._private_first.is_waiting()
 
     def pending(self) -> set[str]:
         """Return the keys of the requests that wait in the worker's own queue. Raises StoreError if the store fails."""
@@ -156,13 +130,15 @@ class Worker:
                         raise
                     log.warning("%s", error)
                 if not running:
-                    self._edition.finish()  # the machine of a scheduled job ends with this process, and so would a build
+                    # The machine of a scheduled job ends with this process, and so would a build.
+                    self._static_edition.finish()
                     return claimed
-                self._edition.poll()
-                every = self._settings.worker_every.total_seconds()
-                ended, running = wait(running, every, return_when=FIRST_COMPLETED)
+                self._static_edition.poll()  # starts a build that was requested while another one ran
+                # With a time limit, because requests may arrive for the slots that are free.
+                limit = self._settings.worker_every.total_seconds()
+                ended, running = wait(running, limit, return_when=FIRST_COMPLETED)
                 if ended:
-                    self._edition.request()
+                    self._static_edition.request()
                 self._raise_store_error(ended, last=not running)
                 try:
                     self._report_presence()
@@ -171,7 +147,7 @@ class Worker:
 
     def _claim(self) -> EvalRequest | None:
         """Claim the next request, or return None if there is none or none may be claimed now."""
-        if self.stopped.is_set() or self.pause.is_active or self._private_is_pending():
+        if not self._may_claim() or self._private_request_waits():
             return None
         return self._queue.claim(self._name, self._now(), BENCHMARKS)
 
@@ -234,11 +210,65 @@ class Worker:
         return self._queue.store.now()
 
 
+class PrivateFirst:
+    """The private requests, which the worker of the public queue evaluates before its own.
+
+    A second Worker evaluates them. It is created when the store of private requests is first found. If that store fails, the
+    failure is logged and the public requests go on.
+    """
+
+    def __init__(self, settings: Settings, stopped: threading.Event) -> None:
+        """Open nothing yet. `stopped` is set before `stop` is called."""
+        self._settings = settings
+        self._stopped = stopped
+        self._worker: Worker | None = None
+        self._store_failed = False  # in the last `evaluate`
+        # Keys of the requests that were pending before and after the last `evaluate`. They cannot be claimed now: only a newer
+        # release has their benchmark, or the private worker pauses. They must not keep the public requests waiting.
+        self._passed_over: set[str] = set()
+
+    def evaluate(self) -> int:
+        """Evaluate the private requests, if there are any, and return how many were claimed."""
+        if not has_private_queue(self._settings):
+            return 0
+        self._store_failed = False
+        try:
+            if self._worker is None:
+                self._worker = Worker(self._settings, is_private=True)
+                if self._stopped.is_set():  # another thread has called `stop` meanwhile
+                    self._worker.stop()
+            pending_before = self._worker.pending()
+            claimed = self._worker.run_pending()
+            # A request that arrived in between is not one of these, so `is_waiting` returns True for it.
+            self._passed_over = pending_before & self._worker.pending()
+        except StoreError as error:
+            log.warning("private evaluations: %s", error)
+            self._store_failed = True
+            return 0
+        return claimed
+
+    def is_waiting(self) -> bool:
+        """Return whether a private request is pending that the last `evaluate` has not passed over."""
+        if self._store_failed or not has_private_queue(self._settings):
+            return False
+        if self._worker is None:  # the store was created after `evaluate`, for the first private request
+            return True
+        try:
+            return bool(self._worker.pending() - self._passed_over)
+        except StoreError:
+            return False
+
+    def stop(self) -> None:
+        """Stop the runs of private requests."""
+        if self._worker:
+            self._worker.stop()
+
+
 def start_schedule(interval: timedelta, worker: Worker) -> BackgroundScheduler:
-    """Start a scheduler that runs a round now and every `interval`. Rounds never overlap."""
+    """Start a scheduler that evaluates what is pending now and every `interval`, but never twice at a time."""
     scheduler = BackgroundScheduler(timezone=UTC)
     scheduler.add_job(
-        worker.round,
+        worker.run_pending_or_log,
         "interval",
         seconds=interval.total_seconds(),
         next_run_time=datetime.now(UTC),

@@ -231,18 +231,18 @@ def test_worker_heartbeats_include_progress(
     assert answered == sorted(answered) and {p.total for p in reported if p.stage == Stage.INFER} == {80}
 
 
-def test_start_schedule_runs_one_round_at_a_time(
+def test_start_schedule_never_runs_worker_twice_at_a_time(
     settings: Settings, dummy_engine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit(settings, "tiny/extractive", "korquad-2")
     worker = Worker(settings)
     finished = threading.Event()
 
-    def round_then_set() -> None:
+    def run_then_set() -> None:
         worker.run_pending()
         finished.set()
 
-    monkeypatch.setattr(worker, "round", round_then_set)
+    monkeypatch.setattr(worker, "run_pending_or_log", run_then_set)
     scheduler = start_schedule(timedelta(seconds=1), worker)
     (job,) = scheduler.get_jobs()
     assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
@@ -313,13 +313,13 @@ def test_worker_fails_evaluation_past_deadline(settings: Settings, dummy_engine:
     assert outcome_of(slow, settings).status == "finished"
 
 
-def test_worker_round_survives_unreachable_store(
+def test_scheduled_worker_survives_unreachable_store(
     settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = Worker(settings)
 
     monkeypatch.setattr(worker._queue.store, "head", unreachable)
-    worker.round()
+    worker.run_pending_or_log()
     assert "out of reach" in caplog.text
 
 
