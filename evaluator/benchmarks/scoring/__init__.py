@@ -16,6 +16,6 @@ How numbers are read, from the bottom: `units`, `number_words` (삼만 → 30000
 of signs, units and markup) → `quantities` → `quantity_sets` → `sentence_values` (which values of a sentence count) →
 `named_values` → `contradictions`, `asides` → `final_answer` → `readings`.
 
-How responses to InfoChartQA are read: `names` → `chart_text` → `chart_passages` → `chart_names`, `chart_values`,
-`chart_lists` → `strict_chart_answers`.
+How responses to InfoChartQA are read: `names` → `chart_text` → `chart_other_subjects` → `chart_passages` →
+`chart_names`, `chart_values`, `chart_lists` → `strict_chart_answers`.
 """

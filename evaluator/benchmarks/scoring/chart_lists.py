@@ -8,10 +8,10 @@ each way that it can be read, and one of these must be the answer's list.
 import re
 from collections.abc import Iterator, Sequence
 
+from evaluator.benchmarks.scoring.chart_other_subjects import COUNTRY_NAME
 from evaluator.benchmarks.scoring.chart_text import (
     ANSWER,
     BOXED,
-    COUNTRY_NAME,
     ELSEWHERE,
     MAX_LENGTH,
     SENTENCE_END,
@@ -19,7 +19,8 @@ from evaluator.benchmarks.scoring.chart_text import (
     folded,
     without_remarks,
 )
-from evaluator.benchmarks.scoring.names import NUMBERS, one_form
+from evaluator.benchmarks.scoring.english_number_words import NUMBERS
+from evaluator.benchmarks.scoring.names import one_form
 from evaluator.benchmarks.scoring.stated_answer import EITHER
 
 # Words before and after the items of a sentence.

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from evaluator.benchmarks.scoring.chart_answers import mostly_digits
+from evaluator.benchmarks.scoring.chart_other_subjects import names_another
 from evaluator.benchmarks.scoring.chart_text import (
     ANSWER,
     ASKS_TO_COMPARE,
@@ -19,7 +20,6 @@ from evaluator.benchmarks.scoring.chart_text import (
     SENTENCE_END,
     folded,
     labels_of,
-    names_another,
     stems_of,
     without_remarks,
     words_of,

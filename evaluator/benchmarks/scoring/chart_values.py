@@ -16,7 +16,8 @@ from typing import NamedTuple
 from evaluator.benchmarks.scoring.bounds import is_bound
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.chart_text import DENIAL_BEFORE, clause_about, folded, main_part
-from evaluator.benchmarks.scoring.names import none_in_common, number_words_as_digits
+from evaluator.benchmarks.scoring.english_number_words import number_words_as_digits
+from evaluator.benchmarks.scoring.names import none_in_common
 from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.number_words import factor_of
 from evaluator.benchmarks.scoring.quantities import Mention, Quantity, scan

@@ -1,4 +1,4 @@
-"""Write names that have several common forms in one form: months, dates, places, periods, ages and English numbers.
+"""Write names that have several common forms in one form: months, dates, places, periods and ages.
 
 `one_form("미국, 2nd quarter of 2020")` is `"united states, Q2 2020"`. The rules of InfoChartQA compare texts in this
 form, because a chart, its gold answer and an output may each have another one. The rules of Korean benchmarks use
@@ -51,12 +51,6 @@ SPELLINGS = {
 QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 FRACTIONS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 FRACTION_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
-TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBERS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
-    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
-
 
 # What a thing is, at the end of its name: 건설업 for 건설업 분야.
 ROLE_WORDS = r"""
@@ -195,20 +189,6 @@ _WOMEN = re.compile(r"\b(?:women|woman|females)\b(?!['’]s)|(?<![가-힣])여(?
 _MEN = re.compile(r"\b(?:men|man|males)\b(?!['’]s)|(?<![가-힣])남(?:성|자)(?![가-힣]{2})", re.IGNORECASE)
 _SLASH_FOR_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")  # 5/day, 5K/day; but L/day is a unit
 
-# Numbers in words, see `number_words_as_digits`.
-_TENS_WORD = re.compile(  # twenty, twenty-five
-    rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE
-)
-_NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)  # two, but not two-year
-_HUNDREDS = re.compile(  # two hundred, two hundred and 87
-    rf"\b(a|\d|{'|'.join(NUMBERS[1:])})\shundred(?:\s(?:and\s)?(\d{{1,2}}|{'|'.join(NUMBERS[1:])}))?\b(?![.,]\d)",
-    re.IGNORECASE,
-)
-# Before a number word that counts what was named already: the two firms, these three.
-_DETERMINER = re.compile(r"\b(?:the|these|those|all|both|other|last|next|top)\s$", re.IGNORECASE)
-# Characters before a number word in which a determiner is looked for. The longest, "these ", has 6.
-_DETERMINER_REACH = 8
-
 
 @lru_cache(maxsize=64)  # the rule compares the same few texts again and again
 def one_form(text: str) -> str:
@@ -273,20 +253,22 @@ def with_place_as(name: str, text: str) -> str:
 def _country(match: re.Match[str]) -> str:
     """Return `united states` for USA."""
     names = list(COUNTRIES)  # in the order of the pattern's groups
-    return names[(match.lastindex or 1) - 1]
+    group = match.lastindex or 1  # exactly one group matches, so the last one that did is it
+    return names[group - 1]
 
 
 def _half(match: re.Match[str]) -> str:
-    """Return `is 1/2` for "is half" before "of", and "first half" unchanged.
+    """Return `1/2` for "half" before "of", with the word before it: `is 1/2` for "is half".
 
-    After a word it is unchanged too if the text has a digit, because that number is the exact value: "exactly half of them
-    (50 %)".
+    After a word, it is left unchanged if the word makes it a part of something ("first half"), or if the text has a digit,
+    because that number is the exact value: "exactly half of them (50 %)".
     """
     word = match[1]
     if word is None:
         return "1/2"
-    is_number = re.search(r"\d", match.string) is None and not _WHICH_HALF.fullmatch(word.strip("-"))
-    return f"{word} 1/2" if is_number else match[0]
+    names_a_part = _WHICH_HALF.fullmatch(word.strip("-"))
+    has_exact_value = re.search(r"\d", match.string)
+    return match[0] if names_a_part or has_exact_value else f"{word} 1/2"
 
 
 def _fraction(match: re.Match[str]) -> str:
@@ -320,42 +302,3 @@ def _date(match: re.Match[str]) -> str:
     month = match["month"] or match["month2"] or match["month3"] or MONTHS[int(match["number"]) - 1]
     day = int(match["day"] or match["day2"] or match["day3"])
     return f"{month.lower()} {day}, {match['year'] or match['year2'] or match['year3']}"
-
-
-def _tens(match: re.Match[str]) -> int:
-    """Return the value of a match of _TENS_WORD: twenty-five → 25."""
-    ones = NUMBERS.index(match[2].lower()) if match[2] else 0
-    return 10 * (2 + TENS.index(match[1].lower())) + ones
-
-
-def _hundreds(match: re.Match[str]) -> str:
-    """Return a match of _HUNDREDS, in which tens are digits already, in digits: two hundred and 87 → 287."""
-    count, rest = (_small_number(word) for word in match.groups(default="0"))
-    return str(100 * count + rest)
-
-
-def _small_number(text: str) -> int:
-    """Return the value of digits or of a number word: 87, seven. A word for one may be "a"."""
-    word = text.lower()
-    if word == "a":
-        return 1
-    return NUMBERS.index(word) if word in NUMBERS else int(word)
-
-
-def number_words_as_digits(text: str) -> str:
-    """Return an English text with number words as digits: "about twenty-five cars" → "about 25 cars".
-
-    Beside other numbers, `one` is kept, because it rarely is a number there, and so is a word that counts what was named
-    already: "the two firms".
-    """
-    with_tens = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
-    with_tens = _HUNDREDS.sub(_hundreds, with_tens)
-    has_others = bool(re.search(r"\d", with_tens)) or len(_NUMBER_WORD.findall(with_tens)) > 1
-
-    def in_digits(match: re.Match[str]) -> str:
-        word = match[0].lower()
-        reach = max(0, match.start() - _DETERMINER_REACH)
-        is_no_value = has_others and (word == "one" or _DETERMINER.search(with_tens, reach, match.start()))
-        return match[0] if is_no_value else str(NUMBERS.index(word))
-
-    return _NUMBER_WORD.sub(in_digits, with_tens)

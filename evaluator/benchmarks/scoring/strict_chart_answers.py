@@ -23,20 +23,15 @@ from evaluator.benchmarks.scoring.chart_answers import (
 )
 from evaluator.benchmarks.scoring.chart_lists import same_list
 from evaluator.benchmarks.scoring.chart_names import gives_name
-from evaluator.benchmarks.scoring.chart_passages import answer_is_value, answering_passages
-from evaluator.benchmarks.scoring.chart_text import (
-    ANSWER,
-    ASKS_TO_COMPARE,
-    BOXED,
+from evaluator.benchmarks.scoring.chart_other_subjects import (
     COUNTRY_NAME,
-    MAX_LENGTH,
-    folded,
     is_of_other_rank,
     is_of_other_subject,
     is_of_other_year,
     names_only_others,
-    without_contrast,
 )
+from evaluator.benchmarks.scoring.chart_passages import answer_is_value, answering_passages
+from evaluator.benchmarks.scoring.chart_text import ANSWER, ASKS_TO_COMPARE, BOXED, MAX_LENGTH, folded, without_contrast
 from evaluator.benchmarks.scoring.chart_values import readable, same_value
 from evaluator.benchmarks.scoring.letters import asserted_letter, asserted_letters, choices_in_question
 from evaluator.benchmarks.scoring.names import one_form
