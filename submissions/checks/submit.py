@@ -98,7 +98,7 @@ class SubmissionService:
                 limits=settings.quota,
                 window=settings.quota_window,
                 erased_pseudonyms=self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC)),
-                owner_mark=self._pseudonyms.owner_mark,
+                is_from_member=self._pseudonyms.belongs,
                 guessable=frozenset(name for name, info in self._registry.benchmarks.items() if info.can_be_guessed),
             )
         chosen = dict.fromkeys(submission.benchmarks or self._registry.benchmarks)

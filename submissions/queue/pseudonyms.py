@@ -16,6 +16,7 @@ from pydantic import Field
 
 from submissions.config.settings import Settings
 from submissions.records.base import Label, Record, Time
+from submissions.records.index_rows import QueueRow
 from submissions.records.request import EvalRequest
 from submissions.store.folders import in_key_folder
 from submissions.store.open import open_private_store
@@ -98,7 +99,7 @@ class Pseudonyms:
         """
         return self._keyed_hash(f"{owner}/{request_key}")
 
-    def belongs(self, request: EvalRequest) -> bool:
+    def belongs(self, request: EvalRequest | QueueRow) -> bool:
         """Return whether the submitter of a request belongs to the model's owner."""
         return request.owner_mark == self.owner_mark(request.model_id.partition("/")[0], request.key)
 

@@ -27,7 +27,7 @@ class Submitter:
 
 @dataclass(eq=False)
 class _Submission:
-    """The requests that count as one: one model in one or several reasoning modes."""
+    """Requests that count as one: the same model, each in another reasoning mode, submitted within one window."""
 
     started_at: datetime  # when the first of them was submitted
     modes: set[str | None]  # None: as in the model's template
@@ -51,9 +51,9 @@ class Quota:
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
     erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
-    # Takes an owner and the key of a request, and returns the mark that the request has if its submitter belongs to that owner
-    # (Pseudonyms.owner_mark). Other requests have a random mark. None: no submission counts for an organisation.
-    owner_mark: Callable[[str, str], str] | None = None
+    # Return whether the submitter of a request belongs to the owner of its model. The public records show this only to
+    # somebody who has the private store (`Pseudonyms.belongs`). None: no submission counts for an organisation.
+    is_from_member: Callable[[QueueRow | EvalRequest], bool] | None = None
     guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode counts
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
@@ -62,7 +62,7 @@ class Quota:
         free: list[datetime] = []
         for started in self._counted(rows, request):
             if len(started) >= limit:
-                # Then this submission leaves the window, and fewer than `limit` are left in it.
+                # Of the newest `limit` submissions, the oldest leaves the window first. Then one fewer than `limit` is in it.
                 free.append(started[-limit] + self.window)
         return max(free, default=None)
 
@@ -89,55 +89,54 @@ class Quota:
                 continue
             if row.submitted_by in same_person:
                 of_person.append(row)
-            if self._both_of_owner(row, request):
+            if self._count_for_one_organisation(row, request):
                 of_organisation.append(row)
         return self._started(of_person, request), self._started(of_organisation, request)
 
     def _started(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
         """Return when each submission in the window before a request was started, oldest first.
 
-        If the request is another mode of one of these submissions, that one is left out: the request is a part of it and uses
-        up nothing.
+        A submission that the request joins is left out, because the request then uses up nothing.
         """
         submissions: list[_Submission] = []
         newest: dict[tuple[str, str, str], _Submission] = {}  # the newest submission of each model
         for row in sorted(rows, key=lambda row: row.submitted_at):
             submission = newest.get(_model(row))
-            if submission and self._is_part(row, submission):
+            if submission and self._joins(row, submission):
                 submission.modes.add(row.thinking)
             else:
                 submission = _Submission(row.submitted_at, {row.thinking})
                 submissions.append(submission)
                 newest[_model(row)] = submission
-        own = newest.get(_model(request))
-        if own and self._is_part(request, own):
-            submissions.remove(own)
+        earlier = newest.get(_model(request))
+        if earlier and self._joins(request, earlier):
+            submissions.remove(earlier)
         since = request.submitted_at - self.window
         return [submission.started_at for submission in submissions if submission.started_at > since]
 
-    def _is_part(self, row: QueueRow | EvalRequest, submission: _Submission) -> bool:
-        """Return whether a request is another mode of a submission of the same model.
+    def _joins(self, request: QueueRow | EvalRequest, submission: _Submission) -> bool:
+        """Return whether a request is a part of an earlier submission of the same model, and not a new submission.
 
-        A mode that comes later than the window is a new submission. So is one that the submission has already, such as the same
-        mode on another commit of an adapter's base model.
+        It is if it came within the window in a mode that the submission does not have yet. The same mode may be submitted again,
+        for example when the base model of an adapter has another commit, and begins a new submission.
         """
         return (
-            row.benchmark not in self.guessable
-            and row.submitted_at < submission.started_at + self.window
-            and row.thinking not in submission.modes
+            request.benchmark not in self.guessable
+            and request.submitted_at < submission.started_at + self.window
+            and request.thinking not in submission.modes
         )
 
-    def _both_of_owner(self, row: QueueRow, request: EvalRequest) -> bool:
-        """Return whether both requests are for models of one owner and were submitted by members of that owner."""
-        owner = request.model_id.partition("/")[0]
-        return (
-            self.owner_mark is not None
-            and row.model_id.partition("/")[0] == owner
-            and request.owner_mark == self.owner_mark(owner, request.key)
-            and row.owner_mark == self.owner_mark(owner, row.key)
-        )
+    def _count_for_one_organisation(self, row: QueueRow, request: EvalRequest) -> bool:
+        """Return whether both models have the same owner, and both submitters belong to it."""
+        if self.is_from_member is None or _owner(row) != _owner(request):
+            return False
+        return self.is_from_member(request) and self.is_from_member(row)
 
 
-def _model(row: QueueRow | EvalRequest) -> tuple[str, str, str]:
+def _owner(request: QueueRow | EvalRequest) -> str:
+    return request.model_id.partition("/")[0]
+
+
+def _model(request: QueueRow | EvalRequest) -> tuple[str, str, str]:
     """Return what the requests for the modes of one model have in common."""
-    return row.model_id, row.revision, row.precision
+    return request.model_id, request.revision, request.precision

@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from hashlib import sha256
 
 import pytest
 
@@ -12,7 +11,7 @@ from submissions.config.settings import Settings
 from submissions.operator.opt_out import opt_out
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter
-from submissions.records.index_rows import queue_row
+from submissions.records.index_rows import QueueRow, queue_row
 from submissions.records.options import Thinking
 from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Store
@@ -20,6 +19,11 @@ from submissions.texts.errors import QueueError, RefusedError
 from submissions.texts.failure_codes import FailureCode
 
 WEEK = Quota({}, timedelta(days=7))
+MEMBER = "f" * 16  # the mark of requests whose submitter belongs to the owner, in place of a keyed hash
+
+
+def _is_from_member(request: QueueRow | EvalRequest) -> bool:
+    return request.owner_mark == MEMBER
 
 
 @pytest.fixture
@@ -131,14 +135,10 @@ def test_submit_shares_quota_within_organisation(queue: Queue, make_request: Mak
     lee = Submitter("lee", frozenset({"lab", "club"}))
     stranger = Submitter("stranger")
 
-    def mark(owner: str, key: str) -> str:
-        return sha256(f"{owner} {key}".encode()).hexdigest()
-
     def submit(who: Submitter, model: str) -> None:
         request = make_request(model_id=model, submitted_by=who.name)
-        owner = who.organisation(model)
-        owner_mark = mark(owner, request.key) if owner else "0" * 16
-        queue.submit(request.evolve(owner_mark=owner_mark), replace(WEEK, owner_mark=mark))
+        mark = MEMBER if who.organisation(model) else "0" * 16
+        queue.submit(request.evolve(owner_mark=mark), replace(WEEK, is_from_member=_is_from_member))
 
     submit(stranger, "lab/one")
     submit(kim, "lab/two")
@@ -150,15 +150,12 @@ def test_submit_shares_quota_within_organisation(queue: Queue, make_request: Mak
 def test_quota_of_member_and_of_organisation_are_counted_apart() -> None:
     """Check that nobody gains or loses submissions, if members submit modes of one model."""
 
-    def mark(owner: str, key: str) -> str:
-        return f"{owner} {key}"
-
     def of_lab(member: str, day: float, model: int, mode: Thinking | None) -> EvalRequest:
         at = NOW + timedelta(days=day)
         request = request_numbered(model, model_id=f"lab/{model}", submitted_by=member, thinking=mode, submitted_at=at)
-        return request.evolve(owner_mark=mark("lab", request.key))
+        return request.evolve(owner_mark=MEMBER)
 
-    once = replace(WEEK, owner_mark=mark)
+    once = replace(WEEK, is_from_member=_is_from_member)
     rows = [queue_row(of_lab("kim", 0, 1, "on"), "")]
     assert once.free_at(rows, of_lab("lee", 6, 1, "off")) is None
     rows.append(queue_row(of_lab("lee", 6, 1, "off"), ""))
