@@ -3,8 +3,11 @@
 `evaluate` calls `build_result` at the end of a run. `scored_fields` computes the fields that depend on the scores alone; an
 erratum and the check of a revealed test set compute those again from stored answers.
 
-Scores are published in percent with at most 4 decimals (`rounding.py` decides on fewer), times in seconds or, in fields
-that end in `_ms`, in milliseconds.
+Scores are published in percent with at most 4 decimals, times in seconds or, in fields that end in `_ms`, in milliseconds.
+
+Results are *coarse* if the set is private and its answers are so short that they could be tried one by one, as letters and
+numbers are (`coarse` of the benchmark's card). Most of their numbers are rounded further or left out (`rounding.py`), so that
+nobody can compute the answers from the scores of many submissions.
 """
 
 import time
@@ -50,34 +53,6 @@ ENVIRONMENT = ("python", *LIBRARIES, "server_version", "server_context", "image_
 MAX_API_MODEL = 200  # characters of the model names that a server reported, joined
 
 
-def round_measures(result: EvalResult) -> EvalResult:
-    """Return a copy of the result whose times, token counts and memory have two significant digits. Scores stay.
-
-    Approved custom code runs in the process that measures and could encode information in further digits
-    (docs/security.md). `inputs` is left out for the same reason.
-    """
-
-    def rounded(record: BaseModel | None, *names: str) -> dict[str, Any] | None:
-        if record is None:
-            return None
-        values = record.model_dump()
-        return values | {name: _two_digits(values[name]) for name in names}
-
-    return result.evolve(
-        config=rounded(result.config, "batch_size"),
-        latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms", "gpu_memory_gb"),
-        reasoning=rounded(result.reasoning, "tokens_mean", "tokens_per_right"),
-        cost=rounded(result.cost, "prompt_tokens", "completion_tokens", "device_seconds", "total"),
-        inputs=None,
-        total_evaluation_time_seconds=_two_digits(result.total_evaluation_time_seconds),
-    )
-
-
-def _two_digits(value: float | None) -> float | None:
-    """Return a number with two significant digits and its own type: 1234 -> 1200, 0.0567 -> 0.057."""
-    return None if value is None else type(value)(float(f"{value:.2g}"))
-
-
 def build_result(
     task: Task,
     items: Sequence[Item],
@@ -91,7 +66,10 @@ def build_result(
     """Return the public record of a scored evaluation.
 
     Args:
+        task: the request, with the options and the device of its evaluation
         items: the items that were asked, in the order of `scored.scores`
+        scored: the answers and their scores; `singly` has the answers to a sample that was asked again one at a time
+        dataset: where the items came from, and how many there are
         environment: library versions, hardware, batch size and parameters, as the inference process reports them
         invariance: how many answers changed when they were asked one at a time, or None if that was not measured
         worker: the name of the worker, which makes the result "verified"; None for a run by hand, which is "reported"
@@ -166,7 +144,7 @@ def _config(task: Task, answers: Sequence[Answer], environment: Mapping[str, Any
 
 
 def _published_invariance(benchmark: Benchmark, invariance: BatchInvariance | None, n: int) -> BatchInvariance | None:
-    """Return the invariance without the number of changed scores, if results over `n` items are coarse.
+    """Return the invariance, without the number of changed scores if results over `n` items are coarse.
 
     A model that answers some questions in one way in batches and in another way alone would learn from that number which
     of the two ways is right.
@@ -344,8 +322,7 @@ def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Se
 def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
     """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published.
 
-    Among coarse results it is published only if each score is 0 or 1. As in the formats that it is exported to, items count
-    as independent. The interval counts clusters (`_interval`).
+    As in the formats that it is exported to, items count as independent. The interval counts clusters (`_interval`).
     """
     having_metric = [score for score in scores if metric in score.values]
     values = [score.values[metric] for score in having_metric]
@@ -354,5 +331,37 @@ def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) ->
         return None  # equal scores do not mean that another set of questions would give the same ones
     error = variance_of_weighted_mean(values, weights) ** 0.5
     if set(values) <= {0.0, 1.0}:
-        return percent(error)  # with equal weights it follows from the mean; only a public set has others
-    return None if rounding.is_coarse else percent(error, rounding.steps)
+        # With equal weights, the error follows from the mean, which is published anyway, so it reveals nothing more. Only
+        # public sets have unequal weights.
+        return percent(error)
+    if rounding.is_coarse:
+        return None
+    return percent(error, rounding.steps)
+
+
+def round_measures(result: EvalResult) -> EvalResult:
+    """Return a copy of the result whose times, token counts and memory have two significant digits. Scores stay.
+
+    `evaluate` calls this for a model with custom code, which runs in the process that measures and could encode information in
+    further digits (docs/security.md). That process also chooses `config.batch_size`. `inputs` is left out for the same reason.
+    """
+
+    def rounded(record: BaseModel | None, *names: str) -> dict[str, Any] | None:
+        if record is None:
+            return None
+        values = record.model_dump()
+        return values | {name: _two_digits(values[name]) for name in names}
+
+    return result.evolve(
+        config=rounded(result.config, "batch_size"),
+        latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms", "gpu_memory_gb"),
+        reasoning=rounded(result.reasoning, "tokens_mean", "tokens_per_right"),
+        cost=rounded(result.cost, "prompt_tokens", "completion_tokens", "device_seconds", "total"),
+        inputs=None,
+        total_evaluation_time_seconds=_two_digits(result.total_evaluation_time_seconds),
+    )
+
+
+def _two_digits(value: float | None) -> float | None:
+    """Return a number with two significant digits and its own type: 1234 -> 1200, 0.0567 -> 0.057."""
+    return None if value is None else type(value)(float(f"{value:.2g}"))
