@@ -241,4 +241,4 @@ def _is_denied(question: str, before: str, after: str) -> bool:
 def _is_runner_up(question: str, after: str) -> bool:
     """Return whether the words after a name put it in a place that the question does not ask for: "came in second"."""
     runner_up = _RUNNER_UP.match(after)
-    return runner_up is not None and runner_up["place"] not in question.lower()
+    return runner_up is not None and not re.search(rf"\b{runner_up['place']}\b", question, re.IGNORECASE)

@@ -30,7 +30,7 @@ def names_only_others(pattern: re.Pattern[str], known_text: str, text: str) -> b
 
 # Words of which only one can be true of what a question is about.
 _OPPOSITES = tuple(
-    (re.compile(rf"\b{first}\b", re.IGNORECASE), re.compile(rf"\b{second}\b", re.IGNORECASE))
+    (re.compile(rf"\b(?:{first})\b", re.IGNORECASE), re.compile(rf"\b(?:{second})\b", re.IGNORECASE))
     for first, second in (
         (r"north(?:ern)?", r"south(?:ern)?"),
         (r"east(?:ern)?", r"west(?:ern)?"),
@@ -114,7 +114,7 @@ def _has_other_number(question: str, clause: str, passage: str) -> bool:
         return False
     (asked_number,) = asked_numbers
     # `_numbers_in` finds only numbers before a superlative. "Food is the largest, and Rent is second" has the number too.
-    if asked_number in passage.lower():
+    if re.search(rf"\b{asked_number}\b", passage, re.IGNORECASE):
         return False
     return none_in_common(asked_numbers, _numbers_in(clause))
 

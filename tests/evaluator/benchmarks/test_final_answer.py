@@ -1060,6 +1060,19 @@ MORE_RAIN = "In which month did the lower dam get more rain than the upper one?"
         (1, EXPORTED, "287", "Exports were 287.", True),
         (1, EXPORTED, "287", "Seoul had 287 cars.", False),
         (1, "How many rode the south line?", "273", "The north line carried 273.", False),
+        # women and men, but not the letters of "men" in other words
+        (54, "How many women work in the factory?", "12", "12 women work in the factory.", True),
+        (54, "How many women work in the factory?", "12", "12 men work in the factory.", False),
+        (54, "How many men work in the factory?", "12", "12 women work in the factory.", False),
+        (54, "How many units are led by females?", "12", "12 males lead units.", False),
+        (54, "What share of females has a job?", "12%", "The employment rate is 12%.", True),
+        (54, "How many units are led by females?", "12", "12 departments are led.", True),
+        (54, "How many people are in government departments?", "12", "12 females", True),
+        # another place of a ranking, but not the "second" of "seconds"
+        (54, "How long did the second shortest trip take?", "30 seconds", "The shortest trip took 30 seconds.", False),
+        (54, "How long did the second shortest trip take?", "30 seconds", "The second trip took 30 seconds.", True),
+        (60, "Who ran it in 30 seconds?", "Gaon", "Gaon came in second.", False),
+        (60, "Who came in second?", "Gaon", "Gaon came in second.", True),
         (
             1,
             "How much rain fell in the upper valley?",
