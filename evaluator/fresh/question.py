@@ -13,17 +13,20 @@ Kind = Literal[
     "lookup", "estimate", "largest", "rank", "sum", "difference", "growth", "per", "share", "count", "trend", "cross",
     "footnote", "unanswerable", "description",
 ]  # fmt: skip
-# What a person can read from a chart: in steps of its ticks, as a share of the value, and as a share of the whole.
-READABLE_STEP = Decimal("0.2")
-READABLE_LOG = Decimal("0.09")
-READABLE_PIE = Decimal("0.02")
+# How exactly a person can read a value from a chart.
+READABLE_STEP = Decimal("0.2")  # of the step between two ticks
+READABLE_LOG = Decimal("0.09")  # of the value, on a logarithmic scale
+READABLE_PIE = Decimal("0.02")  # of the whole pie
 WIDEST = Decimal("0.1")  # tolerance of an answer, as a share of its value
-EXACT = {*TABLES, "page", "cards", "pictogram"}  # layouts whose first measure is read exactly
+PRINTED = {*TABLES, "cards", "pictogram"}  # layouts in which every value is read exactly
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question in the same words about a figure and its twin. `answer(own)` is the answer for one of them."""
+    """A question that has the same text for a figure and its twin, and an answer for each.
+
+    `answer` takes the facts of either one and returns the answer for it.
+    """
 
     kind: Kind
     text: str
@@ -44,9 +47,17 @@ def tolerance(facts: Facts, value: Decimal, measure: int = 0) -> Decimal:
 
 def differ(facts: Facts, a: Decimal, b: Decimal, measure: int = 0) -> bool:
     """Return whether two values can be told apart in the figure: in a chart, if more than half a tolerance apart."""
-    if facts.layout in EXACT and (facts.layout != "page" or measure == 0):
+    if _is_read_exactly(facts, measure):
         return a != b
     return abs(a - b) > tolerance(facts, max(a, b), measure) / 2
+
+
+def _is_read_exactly(facts: Facts, measure: int) -> bool:
+    """Return whether the figure gives the exact values of a measure.
+
+    The page of a report prints the values of the first measure and draws those of the second as a chart.
+    """
+    return facts.layout in PRINTED or (facts.layout == "page" and measure == 0)
 
 
 def about(value: Decimal, margin: Decimal, measure: Measure) -> str | None:

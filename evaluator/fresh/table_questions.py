@@ -1,7 +1,7 @@
 """Questions about printed values: tables, cards, pictograms and the text of reports.
 
 A question is worded from a figure (`facts`) and answered for it and for its twin (`own`). The two have the same groups, rows
-and years, and differ in values.
+and years, and differ in values. A footnote of a table may exclude one row from the subtotals (`Facts.excluded`).
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,8 @@ from evaluator.fresh.korean import (
     subject_marker,
     topic_marker,
 )
-from evaluator.fresh.pages import growth, punctual_share
+from evaluator.fresh.pages import growth as printed_growth
+from evaluator.fresh.pages import punctual_share
 from evaluator.fresh.question import (
     Kind,
     Question,
@@ -33,6 +34,7 @@ from evaluator.fresh.question import (
 
 
 def lookups(facts: Facts) -> Iterator[Question]:
+    """Ask for a printed value."""
     measures = (0,) if facts.layout in ("page", "cards", "pictogram") else (0, 1)
     for group, row, year, measure in product(facts.groups, facts.rows, facts.years, measures):
 
@@ -59,7 +61,8 @@ def ranks(facts: Facts) -> Iterator[Question]:
                 return None
             counted = {row: value for row, value in column.items() if row != own.excluded}
             found = place_of(own, column, place)
-            return found if found == place_of(own, counted, place) else None  # with or without the row of the footnote
+            # It is not clear whether the excluded row counts. None if the answer depends on it.
+            return found if found == place_of(own, counted, place) else None
 
         where = facts.where(group, "에서")
         name = facts.topic.measures[0].name
@@ -68,6 +71,7 @@ def ranks(facts: Facts) -> Iterator[Question]:
 
 
 def sums(facts: Facts) -> Iterator[Question]:
+    """Ask for the sum of two rows of the first group."""
     for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
         group = facts.groups[0]
 
@@ -107,6 +111,7 @@ def differences(facts: Facts) -> Iterator[Question]:
 
 
 def growths(facts: Facts) -> Iterator[Question]:
+    """Ask by how many percent a row has risen from one year to the next."""
     measure = facts.topic.measures[0].name
     for group, row in product(facts.groups, facts.rows):
         for before, after in pairwise(facts.years):
@@ -156,6 +161,7 @@ def per(facts: Facts) -> Iterator[Question]:
 
 
 def shares(facts: Facts) -> Iterator[Question]:
+    """Ask for the share of a row in the subtotal of its group, which the row must be a part of."""
     for group, row, year in product(facts.groups, facts.rows, facts.years):
         if row == facts.excluded:
             continue
@@ -189,6 +195,7 @@ def counts(facts: Facts) -> Iterator[Question]:
 
 
 def footnotes(facts: Facts) -> Iterator[Question]:
+    """Ask for the sum of a group with the row that the footnote excludes from its subtotal."""
     if not facts.excluded:
         return
     measure = facts.topic.measures[0]
@@ -205,6 +212,7 @@ def footnotes(facts: Facts) -> Iterator[Question]:
 
 
 def text_facts(facts: Facts) -> Iterator[Question]:
+    """Ask for the percentage that only the text of a report gives."""
     yield Question("lookup", "기한 내 자료를 제출한 부서는 몇 %입니까?", lambda own: f"{punctual_share(own)}%")
 
 
@@ -214,7 +222,7 @@ def years_before(facts: Facts) -> Iterator[Question]:
     for row in facts.rows:
 
         def answer(own: Facts, row: str = row) -> str | None:
-            before = own.values[own.groups[0], row, own.years[0], 0] / (1 + growth(own, row) / 100)
+            before = own.values[own.groups[0], row, own.years[0], 0] / (1 + printed_growth(own, row) / 100)
             # 0.6 % is allowed, ten times what rounding the change to 0.1 % can move the result.
             return about(before, before * Decimal("0.006"), measure)
 

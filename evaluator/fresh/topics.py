@@ -36,9 +36,15 @@ HANJA = {"현황": "現況"}  # words of titles that some documents write in Chi
 
 @dataclass(frozen=True)
 class Measure:
+    """What is counted, and the range of its values.
+
+    `low` and `high` of the first measure of a topic are printed values. Those of the second are ratios of its printed value
+    to that of the first.
+    """
+
     name: str
     unit: str
-    low: float  # of a printed value, or of the ratio to the first measure
+    low: float
     high: float
     decimals: int = 0
 
@@ -54,9 +60,10 @@ class Topic:
     city_wide: bool = False  # whether the rows exist once in a city, not in each district
 
     def base_size(self, index: int) -> float:
-        """Return how many base units of a measure usually go with one printed unit of the first, to tell which is larger.
+        """Return how many base units of a measure there usually are for one printed unit of the first measure.
 
-        1 and about 0.042 for students and classes: there are fewer classes, so a question asks for students per class.
+        For one student, there are 1 student and about 0.042 classes. The sizes tell which measure is larger: there are fewer
+        classes than students, so a question (`per`) asks for students per class.
         """
         own = self.measures[index]
         size = multiplier(own.unit)
