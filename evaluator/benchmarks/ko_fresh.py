@@ -274,7 +274,10 @@ class KoFresh(Benchmark):
         return replace(item, question="", choices=choices)
 
     def unlike_evaluation(self, items: Sequence[Item]) -> str | None:
-        """Return how the scores may differ from an evaluation's: by computed letters, if an item has choices."""
+        """Return how the scores may differ from an evaluation's, or None if no item has choices.
+
+        The letters of choices depend on all items of the file (`with_order_key`), so an evaluation of other items shows others.
+        """
         return computed_letters_note(items)
 
     def prompts(self, item: Item) -> list[Prompt]:
@@ -305,13 +308,18 @@ class KoFresh(Benchmark):
         return replace(score, values={**score.values, "memorised": repeats_published - equals_held_back})
 
     def _best_match(self, item: Item, golds: Sequence[str], answer: Answer) -> float:
-        """Return 1 if an answer is right for one of several gold answers, else 0."""
+        """Return 1 if an answer is right for one of several gold answers, else 0.
+
+        `golds` are values or names, because questions with choices are not asked again with other numbers (`fresh/memory.py`).
+        """
         return max(self._score_for_gold(item, gold, answer).values["em"] for gold in golds)
 
     def _score_for_gold(self, item: Item, gold: str, answer: Answer) -> Score:
         """Return the score of an answer if `gold` is the gold answer: a letter, UNANSWERABLE, a quantity or a name."""
         output = answer.text
         is_empty = not output.strip()
+        # An output that says 알 수 없음 and gives no value has declined. One that gives a value too has not, and is wrong:
+        # "347건이지만 알 수 없음" (`hesitates`).
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
             right = asserted_letter(output) == gold
@@ -324,7 +332,7 @@ class KoFresh(Benchmark):
             elif is_empty:
                 net = 0.0
             return Score(item.id, {**values, "net": net}, answer.status)
-        if hesitates(output):  # says 알 수 없음, even if it gives a value too: "347건이지만 알 수 없음"
+        if hesitates(output):
             f1 = 0.0
         elif reading := reading_of(gold):  # a value with a tolerance, such as 347건 (±12건)
             f1 = float(matches_reading(item.question, reading, output))
@@ -378,7 +386,7 @@ def gold_answer(item: Item) -> str:
 
 def _order(item: Item) -> list[int]:
     """Return the index of the description at each letter. It is the same for all versions of a picture."""
-    return choice_order(replace(item, id=_clean_id(item.id, _version(item))), 0)
+    return choice_order(replace(item, id=_clean_id(item.id, _version(item))), rotation=0)
 
 
 def _version(item: Item) -> str:

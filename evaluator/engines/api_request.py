@@ -49,7 +49,10 @@ class RequestParameters:
         return Sent({**self._parameters, self._limit_name: max_tokens}, dict(self._extra))
 
     def have_changed_since(self, sent: Sent) -> bool:
-        """Return whether a parameter was left out or renamed since a request was sent, because of another request."""
+        """Return whether a parameter was left out or renamed since a request was sent, because of another request.
+
+        Only names are compared, because values never change.
+        """
         names = {*self._parameters, self._limit_name}
         return sent.parameters.keys() != names or sent.extra.keys() != self._extra.keys()
 
@@ -57,8 +60,10 @@ class RequestParameters:
         """Leave out or rename what a server rejects. Return whether the error names something that can be.
 
         An error is for example "Unsupported parameter: 'max_tokens'". All OPTIONAL_FIELDS that it names are left out at
-        once. Of the parameters, only the first in the order below is changed. The rejected request must have had the
-        current parameters.
+        once. Of the parameters, only the first in the order below is changed.
+
+        Requests run in parallel. If the parameters have changed since the rejected request was sent, the error may be about
+        one that is already gone. So the caller asks `have_changed_since` first.
         """
         complaint = complaint_of(error)
         rejected = [name for name in OPTIONAL_FIELDS if name in self._extra and _mentions(complaint, name)]
