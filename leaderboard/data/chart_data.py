@@ -16,7 +16,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import ladder_of, loss_metrics, parts_of
 from leaderboard.data.export import KST
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow, without_superseded_claims
+from leaderboard.data.ranking import RankedRow, without_reported_if_measured
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
@@ -64,9 +64,9 @@ def chart_data(
     parts on that axis are returned. `board_rows` are all rows of the board if `rows` are only some of them: paired tests of
     all are corrected together.
     """
-    shown = without_superseded_claims(rows)
+    shown = without_reported_if_measured(rows)
     if kind == "wins":
-        data = _wins(shown, shown if board_rows is None else without_superseded_claims(board_rows))
+        data = _wins(shown, shown if board_rows is None else without_reported_if_measured(board_rows))
     else:
         data = _DATA[kind](shown)
     return [row for row in data if row["axis"] == axis] if axis else data
@@ -83,7 +83,7 @@ def axes_in(rows: Sequence[RankedRow]) -> list[str]:
 
 def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
     """Return whether a chart of these rows has anything to show. Most charts need not be computed for that."""
-    shown = without_superseded_claims(rows)
+    shown = without_reported_if_measured(rows)
     if kind in AGAINST:
         return any(_is_plotted(r, AGAINST[kind]) for r in shown)
     match kind:

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.families import families
-from leaderboard.data.ranking import Boards, RankedRow, representative_row, without_superseded_claims
+from leaderboard.data.ranking import Boards, RankedRow, representative_row, without_reported_if_measured
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import Inputs, ResultKind
 
@@ -108,7 +108,7 @@ class Summary:
 def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     """Return the summary of a benchmark from its rows, best first."""
     leader = next((r for r in rows if r.rank), None)
-    kind_of_model = {r.row.model: r.row.kind for r in without_superseded_claims(rows) if r.rank}
+    kind_of_model = {r.row.model: r.row.kind for r in without_reported_if_measured(rows) if r.rank}
     models: dict[ResultKind, int] = {kind: list(kind_of_model.values()).count(kind) for kind in get_args(ResultKind)}
     updated = max((r.row.date for r in rows if r.row.date), default=None)
     return Summary(leader, references(rows, benchmark), models, updated)

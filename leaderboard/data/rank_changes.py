@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import get_args
 
 from leaderboard.data.models import shared_in_group
-from leaderboard.data.ranking import Boards, RankedRow, without_superseded_claims
+from leaderboard.data.ranking import Boards, RankedRow, without_reported_if_measured
 from submissions.records.options import Inputs, ResultKind
 
 
@@ -36,7 +36,9 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
         old = [r for r in ranked if _is_older(r, since)]
         if len(old) == len(ranked):
             continue
-        shown = {(r.row.kind, r.row.model) for r in without_superseded_claims(ranked)}
+        # The ranks are those of the board, so they count all rows. But the overview does not show the reported row of a model
+        # that was measured too, so its rank is no news.
+        shown = {(r.row.kind, r.row.model) for r in without_reported_if_measured(ranked)}
         for kind in {kind for kind, _ in shown}:  # measured and reported results are ranked separately
             before = _best_ranks([r for r in old if r.row.kind == kind])
             after = _best_ranks([r for r in ranked if r.row.kind == kind])
@@ -54,9 +56,10 @@ def _is_older(ranked: RankedRow, since: datetime) -> bool:
 
 
 def shared_before(boards: Boards, since: datetime) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score of measured models was averaged over before a time.
+    """Return the benchmarks that the overall score of measured models was averaged over before a time, by group.
 
-    If these differ from today's, overall ranks have changed for that reason, which the overview explains.
+    A group is the benchmarks with one kind of inputs, images or pages, which have an overall score of their own. If its
+    benchmarks differ from today's, overall ranks have changed for that reason, which the overview explains.
     """
     ranked_on: dict[str, set[str]] = {}
     for benchmark, rows in boards.items():

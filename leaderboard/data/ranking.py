@@ -149,7 +149,7 @@ def representative_row(rows: Iterable[RankedRow]) -> RankedRow:
     return min(rows, key=lambda r: (not _is_measured(r.row), r.rank is None))
 
 
-def without_superseded_claims(rows: Iterable[RankedRow]) -> list[RankedRow]:
+def without_reported_if_measured(rows: Iterable[RankedRow]) -> list[RankedRow]:
     """Return the rows of a benchmark without the reported rows of models that were measured on it."""
     given = list(rows)
     measured_models = {r.row.model for r in given if _is_measured(r.row)}

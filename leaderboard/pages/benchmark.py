@@ -9,7 +9,7 @@ from leaderboard.data.chart_data import charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
-from leaderboard.data.ranking import RankedRow, without_superseded_claims
+from leaderboard.data.ranking import RankedRow, without_reported_if_measured
 from leaderboard.data.view import View
 from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.pages.page import Page, render_page, report_form
@@ -57,7 +57,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     defaults = [column.key for column in choosable if column.default]
     # Whether each kind of chart can be drawn of the rows that match; the others are hidden.
     charts = {kind: kind in view.tables[name].charts and has_data(kind, found) for kind in charts_of(name)}
-    ranked_rows = [ranked for ranked in without_superseded_claims(rows) if ranked.rank]
+    ranked_rows = [ranked for ranked in without_reported_if_measured(rows) if ranked.rank]
     return render_page(
         board,
         here,

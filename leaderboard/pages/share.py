@@ -7,7 +7,7 @@ has no Korean font.
 from collections import Counter
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.ranking import RankedRow, without_superseded_claims
+from leaderboard.data.ranking import RankedRow, without_reported_if_measured
 from leaderboard.data.view import View
 from leaderboard.pages.compare import model_names
 from leaderboard.views.cards import MAX_BARS, Bar, draw_card, drawable
@@ -44,7 +44,7 @@ def _benchmark_bar(ranked: RankedRow, language: Language) -> Bar:
 def benchmark_card(view: View, name: str, language: Language = "ko") -> bytes:
     """Return the preview picture of a benchmark: its first models."""
     language = drawable(language)
-    rows = [ranked for ranked in without_superseded_claims(view.boards[name]) if ranked.rank][:MAX_BARS]
+    rows = [ranked for ranked in without_reported_if_measured(view.boards[name]) if ranked.rank][:MAX_BARS]
     bars = tuple(Bar(_name(ranked, language), ranked.row.score or 0.0, _note(ranked, language)) for ranked in rows)
     benchmark = BENCHMARKS[name]
     return draw_card(

@@ -1,7 +1,8 @@
 """Named endpoints for programs, through gradio_client and plain HTTP. Endpoints that only read are also MCP tools.
 
 Gradio turns each function in `_add_endpoints` into an endpoint of its name, and shows the function's docstring and parameter
-names to programs as its documentation. Every input is checked here, because over HTTP a caller can send values of any type.
+names to programs as its documentation. Every input is checked here or by `Submission.parse`, because over HTTP a caller can
+send values of any type.
 An error that a caller is to see is a `gr.Error`. The application is built late, by `leaderboard/web/application.py`.
 """
 
@@ -142,7 +143,7 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
         record: dict[str, Any] = json.loads(content)
         return record
 
-    def request(key: str) -> dict[str, Any]:
+    def request_(key: str) -> dict[str, Any]:
         """Return the state of an evaluation request: status, place in the queue, stage and progress, or why it failed.
 
         Args:
@@ -192,6 +193,7 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
             if submitter and not visitors.within_rate_limit(None, submitter):
                 raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
+            # An answer and not an error, as for a submission that the checks refuse.
             return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
         submission = Submission.parse(model, benchmarks, revision, precision, thinking, share)
         with visitors.program_slot(request.client if request else None) as is_free:
@@ -207,12 +209,13 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
     readers: dict[str, Callable[..., Any]] = {
         "leaderboard": leaderboard,
         "result": result,
-        "request": request,
+        "request": request_,
         "queue": queue_,
     }
     for name, function in readers.items():
-        # `queue=False` is for MCP: to run a queued tool, Gradio calls itself at the host that its first caller named. Calls of
-        # gradio_client and over HTTP wait in the queue nevertheless, where CONCURRENT of an endpoint run at a time.
+        # `queue=False` is for MCP. With `queue=True`, Gradio would run a tool by calling itself at the host that its first
+        # caller named, which may be any host. Calls of gradio_client and over HTTP wait in the queue in both cases, where
+        # CONCURRENT of an endpoint run at a time.
         api(_hide_errors(function, name), api_name=name, queue=False)
     api(_hide_errors(submit, "submit"), api_name="submit", concurrency_limit=CHECKS_AT_ONCE)
 
@@ -278,5 +281,5 @@ def _hide_errors(function: Callable[P, T], name: str) -> Callable[P, T]:
             log.exception("endpoint %s", name)
             raise _error(INTERNAL_ERROR) from None
 
-    inner.__name__ = name  # which Gradio gives the MCP tool; otherwise that of the queue would be "queue_"
+    inner.__name__ = name  # which Gradio gives the MCP tool; otherwise they would be "queue_" and "request_"
     return inner

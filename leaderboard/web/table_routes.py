@@ -16,7 +16,7 @@ from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query
-from leaderboard.data.ranking import without_superseded_claims
+from leaderboard.data.ranking import without_reported_if_measured
 from leaderboard.views.figures import figure_json
 from leaderboard.views.render import render
 from leaderboard.web.content_cache import ContentCache
@@ -99,7 +99,7 @@ def table_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
         is_number = n.isascii() and n.isdigit() and len(n) < 10
         shown = min(int(n), MAX_EMBED_ROWS) if is_number else EMBED_ROWS
-        rows = [ranked for ranked in without_superseded_claims(view.boards[name]) if ranked.rank][:shown]
+        rows = [ranked for ranked in without_reported_if_measured(view.boards[name]) if ranked.rank][:shown]
         content = render(
             "embed.html", here.language, here=here, rows=rows, name=name, benchmark=BENCHMARKS[name]
         ).encode()
