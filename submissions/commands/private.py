@@ -6,7 +6,7 @@ The maker is the person or organisation that made the model. A result becomes pu
 from pathlib import Path
 
 from submissions.commands.context import Context
-from submissions.operator.private_evaluations import finished_result, publish_private, withdraw_private
+from submissions.operator.private_evaluations import finished_evaluation, publish_private, withdraw_private
 from submissions.records.errata import Erratum, errata_in
 from submissions.store.open import has_private_queue
 from submissions.texts.errors import QueueError
@@ -25,16 +25,17 @@ def private(context: Context) -> int:
             reason = f"  {FAILURES[FailureCode(row.failure_code)].en}" if row.failure_code else ""
             print(printable(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}{reason}"))
         return 0
-    _, result, record, statement = finished_result(queue, args.key)
+    finished = finished_evaluation(queue, args.key)
+    result = finished.result
     if args.out is None:
         score = result.results[result.benchmark].get(result.headline)
         print(printable(f"{result.config.model_name} on {result.benchmark}: {result.headline} {score}"))
         return 0
-    written = [_write(args.out / f"{args.key}.json", record)]
-    if statement:
-        written.append(_write(args.out / f"{args.key}.intoto.json", statement))
+    written = [_write(args.out / f"{args.key}.json", finished.record)]
+    if finished.statement:
+        written.append(_write(args.out / f"{args.key}.intoto.json", finished.statement))
     print("\n".join(map(str, written)))
-    if not statement:
+    if not finished.statement:
         print("note: not signed, because the worker had no HANNUN_SIGNING_KEY")
     return 0
 

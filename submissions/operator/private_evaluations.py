@@ -10,6 +10,7 @@ store under this key, so the files are deleted only if no public evaluation uses
 
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 from submissions.config.settings import Settings
 from submissions.operator.private_attempts import publish_attempts
@@ -24,19 +25,30 @@ from submissions.store.private import PrivateStore
 from submissions.texts.errors import QueueError, StoreError
 
 
-def finished_result(queue: Queue, key: str) -> tuple[EvalRequest, EvalResult, bytes, bytes | None]:
-    """Return what a finished private evaluation has: request, result, the bytes of its record, and its signed statement.
+class FinishedEvaluation(NamedTuple):
+    """What the private queue has of a finished evaluation."""
 
-    The statement is None if the worker did not sign the result. Raises QueueError if there is no such evaluation, or it has
-    no result.
-    """
+    request: EvalRequest
+    result: EvalResult
+    record: bytes  # of the result, as it is stored
+    statement: bytes | None  # signed; None if the worker did not sign the result
+    answers: bytes | None  # None if they were not kept
+
+
+def finished_evaluation(queue: Queue, key: str) -> FinishedEvaluation:
+    """Return a finished private evaluation. Raises QueueError if there is none with this key, or it has no result."""
     snapshot = queue.store.snapshot()
     request = queue.get(key, snapshot)
     if request.status != Status.FINISHED:
         raise QueueError(f"private evaluation {key} is {request.status} and has no result")
     record = queue.store.read(EvalResult.path_of(request.model_id, key), snapshot.head)
-    statement = _read_if_there(queue.store, EvalResult.statement_path_of(key), snapshot)
-    return request, EvalResult.from_json(record), record, statement
+    return FinishedEvaluation(
+        request=request,
+        result=EvalResult.from_json(record),
+        record=record,
+        statement=_read_if_there(queue.store, EvalResult.statement_path_of(key), snapshot),
+        answers=_read_if_there(queue.store, EvalResult.answers_path_of(key), snapshot),
+    )
 
 
 def _read_if_there(store: Store, path: str, snapshot: Snapshot) -> bytes | None:
@@ -50,26 +62,27 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
     there is no result, this release would write its record differently, the model was opted out, or the same request is
     public already; StoreError if a store fails.
     """
-    request, result, record, statement = finished_result(private_queue, key)
-    answers_path = EvalResult.answers_path_of(key)
-    answers = _read_if_there(private_queue.store, answers_path, private_queue.store.snapshot())
-    if result.to_bytes() != record:
+    finished = finished_evaluation(private_queue, key)
+    request = finished.request
+    result = finished.result
+    if result.to_bytes() != finished.record:
         raise QueueError(f"{key}: its record was written by another release; use that release to publish it")
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         status = status_of(key, snapshot)
-        if status == Status.FINISHED and _read_if_there(public_queue.store, result.path, snapshot) == record:
+        if status == Status.FINISHED and _read_if_there(public_queue.store, result.path, snapshot) == finished.record:
             return {}, "", None  # it was published before, but not deleted, because the process was stopped
         if status:
             raise QueueError(f"{key} is public already: somebody has submitted the same model; withdraw this one")
         if opted_out(request.model_id, snapshot.files):
             raise QueueError(f"{request.model_id} was opted out of the board")
         rows = public_queue.rows(snapshot)
-        changes = {**with_requests(rows, [], [request]), **with_result(public_queue.store, snapshot, result)}
-        if statement:
-            changes[result.statement_path_of(key)] = statement
-        if answers:
-            changes[answers_path] = answers
+        changes = dict(with_requests(rows, before=[], after=[request]))
+        changes |= with_result(public_queue.store, snapshot, result)
+        if finished.statement:
+            changes[EvalResult.statement_path_of(key)] = finished.statement
+        if finished.answers:
+            changes[EvalResult.answers_path_of(key)] = finished.answers
         return changes, f"Publish {key}", None
 
     transact(public_queue.store, decide)
@@ -100,7 +113,8 @@ def withdraw_opted_out(
     The files of one that is also running or finished in public stay, because they belong to that evaluation.
     """
     rows = [row for row in private_queue.rows() if row.status == Status.PENDING]
-    keys = [row.key for row in rows if opted_out(row.model_id, {OptOut.path_of(name)})]
+    only_this = {OptOut.path_of(name)}  # as if the store had no other opt-out
+    keys = [row.key for row in rows if opted_out(row.model_id, only_this)]
     snapshot = public.snapshot()
     for key in keys:
         if status_of(key, snapshot) not in (Status.RUNNING, Status.FINISHED):
@@ -137,7 +151,7 @@ def _delete(queue: Queue, request: EvalRequest) -> None:
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         if queue.get(key, snapshot).status != request.status:
             raise QueueError(f"{key} has changed meanwhile; try again")
-        changes = dict(with_requests(queue.rows(snapshot), [request], []))
+        changes = dict(with_requests(queue.rows(snapshot), before=[request], after=[]))
         changes |= {path: None for path in own if path in snapshot.files}
         return changes, "Delete a private evaluation", None
 
