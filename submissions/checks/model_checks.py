@@ -1,17 +1,18 @@
 """Check the model itself: its repository is inspected without downloading the weights.
 
-All checks run, even if an earlier one fails. Each reports what it found or how to fix the problem.
+All checks run, even if an earlier one fails. Each reports what it found or how to fix the problem. MODEL_CHECKS, at the end,
+lists them in the order of the report.
 """
 
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 
+from submissions.checks.adapter_checks import check_adapter_settings, check_adapter_weights
 from submissions.checks.report import NotApplicableError, NotCheckableError, Report, run_check
 from submissions.hub_models.architectures import architectures
 from submissions.hub_models.code_settings import code_setting, pairs
@@ -20,12 +21,10 @@ from submissions.hub_models.model_facts import ModelFacts, facts_of, parameters_
 from submissions.hub_models.open_repository import check_folder_revision, open_repository, with_base, with_declared_base
 from submissions.hub_models.quantization import RUNNABLE, quantization_of
 from submissions.hub_models.repository import (
-    ADAPTER,
     MAX_DOWNLOADED_FILES,
     MAX_SETTINGS_BYTES,
     PROCESSORS,
     Repository,
-    Shapes,
     folder_repository,
     json_or_empty,
     may_hold_settings,
@@ -39,8 +38,6 @@ from submissions.texts.refusals import RefusalCode
 
 MAX_REPORTS = 200  # that are kept
 MAX_TENSORS = 50_000
-ADAPTER_TYPES = {"LORA"}
-MAX_RANK = 4096
 CHAT_CLASSES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")  # suffixes of chat model class names
 TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or any *.model or *.tiktoken file
 BYTE_LEVEL = {"canine", "perceiver", "t5"}  # model types whose tokenizer may need no file
@@ -87,11 +84,12 @@ def check_model(
         return _unreadable(model_id, refused)
 
     def check() -> Report:
-        # The base that the card names is read only for a comparison that the board shows, so `inspect_model` leaves it out.
+        # This is not the base of an adapter, which `open_repository` has read, but the model that the card declares as the base.
+        # The board compares the weights of the two. Nothing else needs it, so `inspect_model` does not read it.
         compared = with_declared_base(repository, models_dir)
         return check_repository(compared, registry, max_bytes=max_bytes, is_approved=is_approved)
 
-    return kept.get(repository, is_approved, check) if kept else check()
+    return kept.get_or_make(repository, is_approved, check) if kept else check()
 
 
 class KeptReports:
@@ -101,7 +99,7 @@ class KeptReports:
         self._reports = OrderedDict[tuple[object, ...], Report]()
         self._lock = Lock()
 
-    def get(self, repository: Repository, is_approved: IsApproved, check: Callable[[], Report]) -> Report:
+    def get_or_make(self, repository: Repository, is_approved: IsApproved, check: Callable[[], Report]) -> Report:
         """Return the report of a repository, which `check` makes if it is not kept."""
         full_model = repository.base or repository  # whose code would run, see `_code`
         approved = is_approved(full_model.model_id, full_model.revision)
@@ -167,10 +165,13 @@ def inspect_folder(
 
 
 def _unreadable(model_id: str, refused: RefusedError) -> Report:
-    """Return the report for an unreadable repository: checks before the failure passed, later ones are skipped."""
+    """Return the report of a repository that could not be read.
+
+    Of the checks before the one that failed, ID and PUBLIC passed, because they need no file. All others are skipped.
+    """
     failed = _CHECKS_OF_READING.get(refused.code, CheckName.PUBLIC)
     earlier = list(takewhile(lambda name: name != failed, MODEL_CHECKS))
-    passed = [name for name in earlier if name in (CheckName.ID, CheckName.PUBLIC)]  # they need no file
+    passed = [name for name in earlier if name in (CheckName.ID, CheckName.PUBLIC)]
     skipped = [name for name in MODEL_CHECKS if name not in (*passed, failed, *_OPTIONAL)]
     checks = (
         *(Check(name) for name in passed),
@@ -200,21 +201,7 @@ def _base(model: _Model) -> str:
     base = repository.base
     if base is None:
         raise NotApplicableError
-    settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
-    kind = settings.get("peft_type")
-    if kind not in ADAPTER_TYPES:
-        raise RefusedError(RefusalCode.ADAPTER_KIND, str(kind)[:50])
-    # How weights are initialised before the adapter's own replace them. "pissa_niter_16" sets a number of iterations, which
-    # could be huge, so a value with a digit is refused.
-    initialisation = settings.get("init_lora_weights")
-    if isinstance(initialisation, str) and any(c.isdigit() for c in initialisation):
-        raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {initialisation[:50]}")
-    ranks = [settings.get("r")]
-    rank_by_module = settings.get("rank_pattern")
-    if isinstance(rank_by_module, dict):
-        ranks += rank_by_module.values()
-    if not all(type(rank) is int and 0 < rank <= MAX_RANK for rank in ranks):
-        raise RefusedError(RefusalCode.ADAPTER_KIND, f"r must be from 1 to {MAX_RANK:,}")
+    check_adapter_settings(repository)
     return f"{base.model_id}@{base.revision[:8]}"
 
 
@@ -229,64 +216,9 @@ def _weights(model: _Model) -> str:
     for part in (model.repository, model.repository.base):
         if part:
             _check_headers(part)
-    _check_adapter_weights(model.repository)
+    if model.repository.base is not None:
+        check_adapter_weights(model.repository, model.repository.base)
     return _format_params(parameters_of(model.full_model))
-
-
-def _check_adapter_weights(repository: Repository) -> None:
-    """Check by the names and shapes of the weights that an adapter is whole and fits its base model.
-
-    A LoRA adapter adds a product of two small matrices to a weight of its base model: `lora_B` (output width × rank) times
-    `lora_A` (rank × input width). DoRA, a variant, also has a vector of magnitudes for each weight. Whether every weight
-    finds its place is known only when both are loaded, because libraries rename weights.
-    """
-    if repository.base is None:
-        return
-    settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
-    own = repository.shapes
-    # A quantised base has its weights packed, in shapes that say nothing about the adapter's.
-    of_base = {} if quantization_of(repository.base.config.values) else repository.base.shapes
-    modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}  # with an adapted weight
-    if not modules:
-        raise RefusedError(RefusalCode.ADAPTER_NAMES, "lora_A")
-    wanted = ["lora_B.weight"]
-    if settings.get("use_dora"):
-        wanted.append("lora_magnitude_vector")
-    for module in sorted(modules):
-        for part in wanted:
-            # PEFT saves DoRA's vector without ".weight" at the end of its name, which it has in memory.
-            if f"{module}.{part}" not in own and f"{module}.{part}.weight" not in own:
-                raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {part}")
-        if fault := _shape_fault(module, own, of_base):
-            raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {fault}")
-    highest = _highest_layer(own)
-    highest_of_base = _highest_layer(of_base)
-    if highest is not None and highest_of_base is not None and highest > highest_of_base:
-        raise RefusedError(RefusalCode.ADAPTER_NAMES, f"layers.{highest} > layers.{highest_of_base}")
-
-
-def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
-    """Return how the shapes of an adapter's module contradict each other or the weight of the base, or ""."""
-    down = own.get(f"{module}.lora_A.weight", ())
-    up = own.get(f"{module}.lora_B.weight", ())
-    if len(down) != 2 or len(up) != 2:  # of a convolution, or named in another way
-        return ""
-    if down[0] != up[1]:
-        return f"lora_A {down[0]} × {down[1]}, lora_B {up[0]} × {up[1]}"
-    # Libraries rename the start of a weight's name, so only its end is compared: layers.0.self_attn.q_proj.weight.
-    last_parts = module.split(".")[-4:]
-    ending = f".{'.'.join(last_parts)}.weight"
-    found = [shape for name, shape in of_base.items() if f".{name}".endswith(ending) and len(shape) == 2]
-    fits = {(up[0], down[1]), (down[1], up[0])}  # some models, such as GPT-2, store them transposed
-    if found and fits.isdisjoint(found):
-        return f"{up[0]} × {down[1]} ≠ {found[0][0]} × {found[0][1]}"
-    return ""
-
-
-def _highest_layer(names: Iterable[str]) -> int | None:
-    """Return the highest number of a layer in names of weights, or None if they have none."""
-    found = (re.search(r"\.(?:layers|h|blocks?)\.(\d{1,6})\.", f".{name}") for name in names)
-    return max((int(one[1]) for one in found if one), default=None)
 
 
 def _check_headers(repository: Repository) -> None:

@@ -561,5 +561,5 @@ def test_report_of_adapter_is_made_again_if_the_code_of_its_base_is_approved(mod
     for approved in (set(), {"o/base"}, set(), {"o/base"}):
         approved_models.clear()
         approved_models.update(approved)
-        kept.get(adapter, lambda model_id, _: model_id in approved_models, check)
+        kept.get_or_make(adapter, lambda model_id, _: model_id in approved_models, check)
     assert made == [False, True]
