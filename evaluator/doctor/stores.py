@@ -32,9 +32,10 @@ def check_settings(settings: Settings, _: Options) -> Iterator[Finding]:
     for name, similar in settings.unknown_variables.items():
         guess = f"did you mean {similar}?" if similar else "docs/configuration.md lists all settings"
         yield fault("settings", f"{name} is not a setting", guess)
-    if settings.models_dir and not settings.models_dir.is_dir():
+    is_folder_missing = settings.models_dir is not None and not settings.models_dir.is_dir()
+    if is_folder_missing:
         yield fault("settings", f"HANNUN_MODELS_DIR={settings.models_dir} is no folder", MOUNTED)
-    if not settings.unknown_variables:
+    if not settings.unknown_variables and not is_folder_missing:
         yield ok("settings", "all HANNUN_* variables are known and valid")
 
 

@@ -207,6 +207,12 @@ def test_doctor_finds_fault(name: str, doctor: Doctor, tmp_path: Path, monkeypat
     assert "Traceback" not in done.stdout + done.stderr and "report this as an issue" not in done.stdout
 
 
+def test_doctor_does_not_call_settings_valid_beside_their_fault(doctor: Doctor) -> None:
+    valid = "all HANNUN_* variables are known and valid"
+    assert valid in doctor("--quick").stdout
+    assert valid not in doctor("--quick", HANNUN_MODELS_DIR="/no/such").stdout
+
+
 @contextmanager
 def _served(planted: Planted) -> Iterator[None]:
     """Serve the planted servers, and put their address where it is wanted."""
