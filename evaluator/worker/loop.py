@@ -55,7 +55,7 @@ class Worker:
         self._heartbeats = Heartbeats(settings)
         self._queue = open_queue(settings, is_private=is_private)
         self._launcher = make_launcher(settings, self._queue)
-        # Rebuilds the board as files, in another process, when there are new results.
+        # Rebuilds the board as files in another process, when there are new results.
         self._static_edition = EditionUpdates(settings)
         self.stopped = threading.Event()
         self._private_first = None if is_private else PrivateFirst(settings, self.stopped)

@@ -85,7 +85,7 @@ def check_model(
 
     def check() -> Report:
         # This is not the base of an adapter, which `open_repository` has read, but the model that the card declares as the base.
-        # The board compares the weights of the two. Nothing else needs it, so `inspect_model` does not read it.
+        # The board compares the tensors of the two. Nothing else needs it, so `inspect_model` does not read it.
         compared = with_declared_base(repository, models_dir)
         return check_repository(compared, registry, max_bytes=max_bytes, is_approved=is_approved)
 
