@@ -51,7 +51,7 @@ class Quota:
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
     erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
-    # Return whether the submitter of a request belongs to the owner of its model. The public records show this only to
+    # Whether the submitter of a request belongs to the owner of its model. The public records show this only to
     # somebody who has the private store (`Pseudonyms.belongs`). None: no submission counts for an organisation.
     is_from_member: Callable[[QueueRow | EvalRequest], bool] | None = None
     guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode counts
