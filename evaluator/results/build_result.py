@@ -102,7 +102,7 @@ def build_result(
         batch_invariance=_published_invariance(benchmark, invariance, n),
         generation=_generation(task, answers, reasons=bool(reasoning)),
         reasoning=reasoning,
-        cost=_cost(task, [*answers, *singly]),
+        cost=_cost(task, answers, n),
         environment={key: str(value) for key, value in environment.items() if key in ENVIRONMENT},
         provenance=provenance,
         reproduce=reproduce(task),
@@ -230,7 +230,7 @@ def _generation(task: Task, answers: Sequence[Answer], *, reasons: bool) -> Gene
     )
 
 
-def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
+def _cost(task: Task, answers: Sequence[Answer], items: int) -> Cost | None:
     """Return the tokens, device time and price of the answers, or None if a remote server does not report its tokens.
 
     A remote server is priced per million tokens, this machine per hour. The total is None if no price is set.
@@ -246,12 +246,13 @@ def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
         total = None
         if input_price or output_price:
             total = round((prompt_tokens * input_price + completion_tokens * output_price) / 1e6, 6)
-        return Cost(**tokens, total=total)
+        return Cost(items=items, **tokens, total=total)
     used = visible_devices() if task.devices is None else task.devices
     devices = len(used) or 1  # without a GPU, the CPU is the device
     seconds = sum(answer.seconds for answer in answers)
     total = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
-    return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=total)
+    device_seconds = round(seconds * devices, 3)
+    return Cost(items=items, **tokens, device_seconds=device_seconds, devices=devices, total=total)
 
 
 def _api_model(answers: Sequence[Answer]) -> str | None:

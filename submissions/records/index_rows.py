@@ -196,18 +196,22 @@ def _generation_fields(result: EvalResult) -> dict[str, Any]:
 
 def _usd_per_1000(result: EvalResult) -> float | None:
     cost = result.cost
-    n = result.dataset.n
-    if cost is None or cost.total is None or cost.currency != "USD" or not n:
+    items = _items_of_cost(result)
+    if cost is None or cost.total is None or cost.currency != "USD" or not items:
         return None
-    return round(1000 * cost.total / n, 4)
+    return round(1000 * cost.total / items, 4)
+
+
+def _items_of_cost(result: EvalResult) -> int | None:
+    """Return how many items the cost of a result is for. Those that an erratum withdrew later were answered, too."""
+    if result.cost and result.cost.items:
+        return result.cost.items
+    return result.dataset.n  # of a record of an earlier release
 
 
 def _tokens_per_answer(result: EvalResult) -> float | None:
-    """Return the completion tokens per item: `result.answers` has the number of items by outcome, as pairs.
-
-    An item that is asked several times counts once, with the tokens of all its answers.
-    """
-    items = sum(count for _, count in result.answers) if result.answers else result.dataset.n
+    """Return the completion tokens per item. An item in several prompts counts once, with the tokens of all its answers."""
+    items = _items_of_cost(result)
     if result.cost is None or result.cost.completion_tokens is None or not items:
         return None
     return round(result.cost.completion_tokens / items, 1)

@@ -51,11 +51,14 @@ class Reasoning(Record):
 
 
 class Cost(Record):
-    """The tokens, device time and money that an evaluation took.
+    """The tokens, device time and money that the answers to the items took.
 
-    The operator sets the price: per million input and output tokens, or per hour of the machine.
+    Questions that were asked again, to measure latency, are left out. The operator sets the price: per million input and output
+    tokens, or per hour of the machine.
     """
 
+    # The number of items. `dataset.n` has fewer if an erratum withdrew some. None in records of earlier releases.
+    items: int | None = Field(default=None, ge=1)
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
     device_seconds: Positive | None = None  # summed over all devices, while questions were answered

@@ -15,6 +15,7 @@ from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task, options_of
 from scripts.support.records import Make
+from submissions.records.index_rows import board_row
 from submissions.records.result import BatchInvariance, Dataset, EvalResult
 
 SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # per answer of the whole run
@@ -117,6 +118,24 @@ def test_infochartqa_f1_scores_parts(make_request: Make, tmp_path: Path) -> None
         "202": (0.0, 50.0),
         "71": (100.0, 100.0),  # EM compares up to the shorter list's end; F1 is at least EM
     }
+
+
+def test_cost_leaves_out_questions_that_were_asked_again(make_request: Make, tmp_path: Path) -> None:
+    items = vqa_items()
+    once = result_of(make_request, tmp_path / "once", "ko-vqa", items, ["x"] * len(items), [])
+    with_latency_sample = result_of(make_request, tmp_path / "again", "ko-vqa", items, ["x"] * len(items), SINGLE)
+    assert with_latency_sample.cost == once.cost
+    assert once.cost and once.cost.items == len(items)
+
+
+def test_cost_of_an_item_stays_when_an_item_is_withdrawn(make_request: Make, tmp_path: Path) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
+    assert result.cost
+    priced = result.evolve(cost={**result.cost.model_dump(), "completion_tokens": 50, "total": 0.01})
+    withdrawn = priced.evolve(dataset={**result.dataset.model_dump(), "n": 4})
+    for one in (priced, withdrawn):
+        row = board_row(one, one.path, "0" * 40)
+        assert (row.usd_per_1000, row.tokens_per_answer) == (2.0, 10.0)
 
 
 def test_coarse_rounds_measures_of_custom_code(make_request: Make, tmp_path: Path) -> None:
