@@ -1,8 +1,9 @@
-"""Generate the invented statistics of a figure, and of its twins with other numbers."""
+"""Generate the invented statistics of a figure, in variants with other numbers."""
 
 import hashlib
 import hmac
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -101,7 +102,7 @@ class Facts:
 
     @cached_property
     def axes(self) -> "tuple[Axis, Axis]":
-        """The scales that the two measures are drawn on. Cached, because `differ` needs them thousands of times."""
+        """The scales that the two measures are drawn on. Cached, because `question.differ` needs them thousands of times."""
         return _axis(self, 0), _axis(self, 1)
 
     @property
@@ -117,7 +118,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Absent:
-    """A row, a year and a district that a figure does not have but could have."""
+    """A row, a year and a district that a figure does not have. Questions about them have the answer UNANSWERABLE."""
 
     row: str | None  # None if the figure has all rows of its topic
     year: str
@@ -141,66 +142,91 @@ def random_of(seed: str, *path: object) -> random.Random:
 
 def facts_of(seed: str, number: int, variant: str) -> Facts:
     """Return the statistic of figure `number`. Variants of the same number differ only in values and unknown cells."""
-    # All draws keep their order, also those that are not used: published sets are drawn again from their seeds (memory.py).
+    # A published set is drawn again from its seed, so the draws of `shape` and `numbers` must keep their number and order.
     shape = random_of(seed, number, "shape")
     layout = LAYOUTS[number % len(LAYOUTS)]
     of_districts = layout in (*TABLES, "map")
     topic = shape.choice([topic for topic in TOPICS if not (of_districts and topic.city_wide)])
     body = shape.choice(CITIES)
-    is_table = layout in TABLES
-    fewest = {"dual": 1, "line": 2, "area": 3, "page": 3}.get(layout, 4)
-    most = {"dual": 1, "line": 3, "page": 4}.get(layout, 5)
-    drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(fewest, most)))
-    rows = tuple(sorted(drawn, key=topic.rows.index))
+    rows = _draw_rows(shape, layout, topic)
     group_count = {"table": shape.randint(3, 5), "two_pages": shape.randint(6, 8), "map": 12}.get(layout, 0)
-    first = shape.randint(2013, 2019)
-    if layout in ONE_YEAR:
-        year_count = 1
-    elif is_table:
-        year_count = shape.randint(2, 3)
-    else:
-        year_count = shape.randint(5, 7)
-    if layout in ("grouped", "stacked", "page"):
-        year_count = shape.randint(3, 4)
-    if layout == "map":
+    first_year = shape.randint(2013, 2019)
+    year_count = _draw_year_count(shape, layout)
+    if layout == "map":  # it shows one number of each district
         rows = rows[:1]
-    # Questions are searched for the name of an absent row, so no name may be part of the other.
-    unlike = [row for row in topic.rows if row not in rows and not any(row in one or one in row for one in rows)]
     groups = tuple(shape.sample(DISTRICTS, group_count)) or (body,)
-    years = tuple(f"{first + n}년" for n in range(year_count))
-    absent = Absent(
-        row=shape.choice(unlike) if unlike else None,
-        year=f"{shape.choice((first - shape.randint(1, 3), first + year_count + shape.randint(0, 2)))}년",
-        group=shape.choice([one for one in DISTRICTS if one not in groups]) if group_count else None,
-    )
-    if is_table:
-        unknown = BLANKS
-    elif layout in GAPPED:
-        unknown = GAPS
-    else:
-        unknown = 0.0
+    years = tuple(f"{first_year + n}년" for n in range(year_count))
+    absent_row = _draw_absent_row(shape, topic, rows)
+    earlier_year = first_year - shape.randint(1, 3)
+    later_year = first_year + year_count + shape.randint(0, 2)
+    absent_year = f"{shape.choice((earlier_year, later_year))}년"
+    absent_group = shape.choice([one for one in DISTRICTS if one not in groups]) if group_count else None
+    is_table = layout in TABLES
+    source = shape.choice(SOURCES).format(body=body)
+    labelled = frozenset(shape.sample(groups, round(LABELLED * group_count))) if layout == "map" else frozenset()
+    excluded = shape.choice(rows) if is_table and shape.random() < 0.6 else None
+    provisional = year_count > 1 and shape.random() < 0.4
+    style = shape.randrange(8)
+
     numbers = random_of(seed, number, "values", variant)
-    values = _values(numbers, topic, layout, groups, rows, years)
+    values = _draw_values(numbers, topic, layout, groups, rows, years)
+    if is_table:
+        share_unknown = BLANKS
+    elif layout in GAPPED:
+        share_unknown = GAPS
+    else:
+        share_unknown = 0.0
+    blanks = frozenset(cell for cell in values if numbers.random() < share_unknown)
     return Facts(
         number=number,
         layout=layout,
         topic=topic,
         body=body,
-        source=shape.choice(SOURCES).format(body=body),
+        source=source,
         groups=groups,
         rows=rows,
         years=years,
         values=values,
-        blanks=frozenset(cell for cell in values if numbers.random() < unknown),
-        labelled=frozenset(shape.sample(groups, round(LABELLED * group_count))) if layout == "map" else frozenset(),
-        excluded=shape.choice(rows) if is_table and shape.random() < 0.6 else None,
-        provisional=year_count > 1 and shape.random() < 0.4,
-        absent=absent,
-        style=shape.randrange(8),
+        blanks=blanks,
+        labelled=labelled,
+        excluded=excluded,
+        provisional=provisional,
+        absent=Absent(absent_row, absent_year, absent_group),
+        style=style,
     )
 
 
-def _values(
+def _draw_rows(shape: random.Random, layout: Layout, topic: Topic) -> tuple[str, ...]:
+    """Return some rows of a topic, in the topic's order."""
+    fewest = {"dual": 1, "line": 2, "area": 3, "page": 3}.get(layout, 4)
+    most = {"dual": 1, "line": 3, "page": 4}.get(layout, 5)
+    drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(fewest, most)))
+    return tuple(sorted(drawn, key=topic.rows.index))
+
+
+def _draw_year_count(shape: random.Random, layout: Layout) -> int:
+    """Return how many years a figure has."""
+    if layout in ONE_YEAR:
+        return 1
+    if layout in TABLES:
+        return shape.randint(2, 3)
+    count = shape.randint(5, 7)
+    if layout in ("grouped", "stacked", "page"):
+        # The first draw stays, although it is not used: without it, the draws after it would give other numbers.
+        count = shape.randint(3, 4)
+    return count
+
+
+def _draw_absent_row(shape: random.Random, topic: Topic, rows: Sequence[str]) -> str | None:
+    """Return a row of a topic that a figure does not have, or None if there is none.
+
+    A question is recognised as one about the absent row by its name, so no name may be part of the other.
+    """
+    absent = [row for row in topic.rows if not any(row in shown or shown in row for shown in rows)]
+    return shape.choice(absent) if absent else None
+
+
+def _draw_values(
     numbers: random.Random,
     topic: Topic,
     layout: Layout,
@@ -208,37 +234,45 @@ def _values(
     rows: tuple[str, ...],
     years: tuple[str, ...],
 ) -> dict[Cell, Decimal]:
-    """Return a value of each cell. Those of the first measure all differ, except in a pictogram."""
-    first, second = topic.measures
+    """Return a value of each cell, in printed units.
+
+    The values of the first measure are drawn: a level for each row, which then changes from year to year. They all differ,
+    except in a pictogram. A value of the second measure is that of the first one times a ratio: `low` and `high` of the
+    second measure are the limits of that ratio, not of its values.
+    """
+    main, derived = topic.measures
     share = DISTRICT_SHARE if len(groups) > 1 else 1.0
-    low = share * (first.low / 5 if layout == "log" else first.low)
-    top = share * first.low * (first.high / first.low) ** numbers.uniform(0.55, 1.0)
+    smallest = share * (main.low / 5 if layout == "log" else main.low)  # a level below it is raised
+    # The largest row begins at most at this level, which is in the upper part of the way from `low` to `high`.
+    largest = share * main.low * (main.high / main.low) ** numbers.uniform(0.55, 1.0)
     jitter = (0.75, 1.33) if layout == "dual" else (0.95, 1.05)  # the two measures in one chart must not run parallel
-    order = sorted(rows, key=lambda row: -topic.sizes[row] * numbers.uniform(0.3, 1.0))
-    largest = max(topic.sizes[row] for row in rows)
+    # From the largest to the smallest, roughly. On a logarithmic scale, rows are at about equal distances in this order.
+    ranking = sorted(rows, key=lambda row: -topic.sizes[row] * numbers.uniform(0.3, 1.0))
+    largest_usual_size = max(topic.sizes[row] for row in rows)
     found: dict[Cell, Decimal] = {}
     seen: set[Decimal] = set()
     for group, row in product(groups, rows):
+        # How far the row is below the largest one, as a power of ten.
         if layout == "log":
-            spread = -LOG_SPAN * (order.index(row) + numbers.random()) / len(rows)
+            exponent = -LOG_SPAN * (ranking.index(row) + numbers.random()) / len(rows)
         else:
-            spread = log10(numbers.uniform(0.3, 1.0)) + UNEVEN * log10(topic.sizes[row] / largest)
-        level = top * 10**spread
-        ratio = numbers.uniform(second.low, second.high)
+            exponent = log10(numbers.uniform(0.3, 1.0)) + UNEVEN * log10(topic.sizes[row] / largest_usual_size)
+        level = largest * 10**exponent  # of the first year; it changes below
+        usual_ratio = numbers.uniform(derived.low, derived.high)
         for year in years:
-            if level < low:
-                level = low * numbers.uniform(1.0, 1.8)
-            value = _rounded(level, first)
+            if level < smallest:
+                level = smallest * numbers.uniform(1.0, 1.8)
+            value = _rounded(level, main)
             while value in seen:
                 level *= numbers.uniform(1.01, 1.1)
-                value = _rounded(level, first)
+                value = _rounded(level, main)
             seen.add(value)
             if layout == "pictogram":
-                halves = max(3, round(2 * ICONS * 10**spread))
+                halves = max(3, round(2 * ICONS * 10**exponent))
                 value = Decimal(halves) / 2 * icon_value(topic)
             found[group, row, year, 0] = value
-            ratio_of_year = min(max(ratio * numbers.uniform(*jitter), second.low), second.high)
-            found[group, row, year, 1] = _rounded(float(value) * ratio_of_year, second)
+            ratio = min(max(usual_ratio * numbers.uniform(*jitter), derived.low), derived.high)
+            found[group, row, year, 1] = _rounded(float(value) * ratio, derived)
             level *= numbers.uniform(0.78, 1.27)
     return found
 
