@@ -1,4 +1,4 @@
-"""Decide whether a response to InfoChartQA lists exactly the items of an answer, in any order or in theirs.
+"""Decide whether a response to InfoChartQA lists exactly the items of an answer, in any order or in the answer's.
 
 A gold answer has its items between commas: `"Japan,Italy"`. A response may list them in any common way: "The two countries
 are Italy and Japan.", a numbered list, a column of a table, a sentence that names them. `_readings` returns what it lists in
@@ -48,7 +48,7 @@ _AROUND_ITEM = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Italy[ - $12], up to the next item. It is removed from the text, but not from bullets and cells, which _AROUND_ITEM is for.
+# Italy[ - $12], up to the next item. It is removed from running text. In bullets and cells, _AROUND_ITEM removes it.
 _VALUE_OF_ITEM = re.compile(r"\s[–—-]\s[$€£₩]?\d(?:[^\n,;]|,(?=\d{3}))*")
 # Names that are left in a text from which the items of the answer were removed, which are items of their own.
 _OTHER_ITEM = re.compile(
@@ -68,6 +68,7 @@ _MIDDLE_ITEM = re.compile(  # of ", juice and "
     re.VERBOSE,
 )
 _LAST_ITEM = re.compile(r",\s*(?:and|&)\s+(?!finally|lastly|then)[a-z]\w*\s*(?:[.(]|$)")  # of ", , and basketball."
+_DENIES = re.compile(r"\b(?:not|none|neither)\b", re.IGNORECASE)
 _COUNT_OF_ITEMS = re.compile(rf"\bonly\s({'|'.join(NUMBERS)})\b", re.IGNORECASE)  # only two
 _EXCLUDES = re.compile(  # Spain is not included; Spain is in NATO only; 스페인은 제외
     r"\b(?:not|excluded?|except|only)\b|n't\b|제외|해당하지 않", re.IGNORECASE
@@ -110,19 +111,37 @@ def same_list(question: str, answer: str, response: str, *, is_ordered: bool) ->
 def _readings(question: str, answer: str, response: str, *, is_ordered: bool) -> Iterator[Sequence[str]]:
     """Yield the folded items of a response for each way to read it as a list.
 
-    Nothing is yielded if the response names alternatives or denies an item. Sentences about what is not in the list are
-    removed before that is checked, because they deny other items: "Italy and Japan. Spain is not included."
+    What the response says about other things is removed first: clauses and sentences that exclude an item, and sentences
+    about another time or about the other rows. Nothing is yielded if the rest offers alternatives or denies something.
     """
-    kept = _without_excluded(answer, response)
-    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(kept)[1:]):
-        kept = kept.replace(sentence, "")
-    if EITHER.search(kept) or re.search(r"\b(?:not|none|neither)\b", kept, re.IGNORECASE):
+    kept = _without_elsewhere(_without_excluded(answer, response))
+    if EITHER.search(kept) or _DENIES.search(kept):
         return
     separator = _separator_for(answer)
     for text in _list_texts(question, answer, kept, is_ordered=is_ordered):
         # Twice, because an item may have such words on both sides.
         items = [_AROUND_ITEM.sub("", _AROUND_ITEM.sub("", item)) for item in re.split(separator, text)]
         yield [folded(item) for item in items if re.search(r"\w", item)]
+
+
+def _without_excluded(answer: str, response: str) -> str:
+    """Return a response without the clauses, and the sentences after its first, that say what is not in the list.
+
+    Those that name an item of the answer stay, because they may deny it.
+    """
+    items = [item.strip().casefold() for item in answer.split(",")]
+    named = re.compile("|".join(map(re.escape, items)))
+    response = _DENIED_CLAUSE.sub(lambda match: match[0] if named.search(match[0].casefold()) else "", response)
+    first, *others = SENTENCE_END.split(response)
+    kept = [sentence for sentence in others if not _EXCLUDES.search(sentence) or named.search(sentence.casefold())]
+    return response if len(kept) == len(others) else " ".join([first, *kept])
+
+
+def _without_elsewhere(response: str) -> str:
+    """Return a response without the sentences after its first about another time or other rows: "In 2019 it was Spain."."""
+    for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(response)[1:]):
+        response = response.replace(sentence, "")
+    return response
 
 
 def _separator_for(answer: str) -> str:
@@ -136,28 +155,24 @@ def _separator_for(answer: str) -> str:
 
 
 def _list_texts(question: str, answer: str, response: str, *, is_ordered: bool) -> set[str]:
-    """Return the texts that may be the list: the marked or last part of a response with and without the words around it.
+    """Return the texts that may be the list. Most of them are parts of what `_stated_part` returns.
 
-    Of "Two countries grew: Italy and Japan", return the whole, "Italy and Japan" behind the colon, and the items of the
-    answer in the order in which they are named.
+    They are the stated part itself; the same without what it is contrasted with (", while Spain fell"), without its verb
+    ("are the two") or without both; what follows "are" or its only colon; the items of the answer in the order in which it
+    names them; and, of the whole response, the columns of a table and the bullets.
     """
-    marked = [str(match[1]) for match in [*ANSWER.finditer(response), *BOXED.finditer(response)] if match[1].strip()]
-    bold = _BOLD_LIST.findall(response)
-    if not marked and len(bold) == 1:
-        marked = bold
-    part = marked[-1] if marked else re.split(r"\n\s*\n", without_remarks(response))[-1]
-    lines = _LIST_MARK.sub("\n", without_remarks(part).replace("*", "")).strip()
-    text = _VALUE_OF_ITEM.sub("", lines)
+    text = _VALUE_OF_ITEM.sub("", _with_items_on_lines(_stated_part(response)))
     without_contrast = _CONTRAST.split(text, maxsplit=1)[0]
     texts = {text, without_contrast, _PREDICATE.sub("", text), _PREDICATE.sub("", without_contrast)}
     if text.count(":") == 1:
         texts.add(text.partition(":")[2])
     if lead := _LEAD.match(without_contrast):
         texts.add(without_contrast[lead.end() :])
-    # The last one of a ranking may be in a contrast: Italy leads, while Japan has the fewest.
-    in_sentences = {text, without_contrast} if is_ordered else {without_contrast}
-    mentioned = {_in_order_of_mention(question, answer, sentences) for sentences in in_sentences}
-    texts |= mentioned - {""}
+
+    texts.add(_in_order_of_mention(question, answer, without_contrast))
+    if is_ordered:  # the last one of a ranking may be in a contrast: Italy leads, while Japan has the fewest
+        texts.add(_in_order_of_mention(question, answer, text))
+
     if response.lstrip().startswith("|"):
         texts.update(_columns(response))
     bullets = _BULLET.findall(without_remarks(response).replace("**", ""))
@@ -166,14 +181,20 @@ def _list_texts(question: str, answer: str, response: str, *, is_ordered: bool) 
     return texts
 
 
-def _without_excluded(answer: str, response: str) -> str:
-    """Return a response without the clauses, and the sentences after its first, that say what is not in the list."""
-    items = [item.strip().casefold() for item in answer.split(",")]
-    named = re.compile("|".join(map(re.escape, items)))
-    response = _DENIED_CLAUSE.sub(lambda match: match[0] if named.search(match[0].casefold()) else "", response)
-    first, *others = SENTENCE_END.split(response)
-    kept = [sentence for sentence in others if not _EXCLUDES.search(sentence) or named.search(sentence.casefold())]
-    return response if len(kept) == len(others) else " ".join([first, *kept])
+def _stated_part(response: str) -> str:
+    """Return what is last marked as the answer, or else the only list in bold, or else the last paragraph."""
+    marked = [str(match[1]) for match in [*ANSWER.finditer(response), *BOXED.finditer(response)] if match[1].strip()]
+    if marked:
+        return marked[-1]
+    bold = _BOLD_LIST.findall(response)
+    if len(bold) == 1:
+        return str(bold[0])
+    return re.split(r"\n\s*\n", without_remarks(response))[-1]
+
+
+def _with_items_on_lines(text: str) -> str:
+    """Return a text without remarks in brackets and asterisks, and with a new line in the place of each list mark."""
+    return _LIST_MARK.sub("\n", without_remarks(text).replace("*", "")).strip()
 
 
 def _in_order_of_mention(question: str, answer: str, text: str) -> str:
@@ -181,7 +202,7 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
 
     Of answer "Japan,Italy" and "Italy is first and Japan is second", return "italy, japan".
     """
-    # The response is already in `one_form`; `strict_match` has written it so.
+    # `strict_match` has brought the text into `one_form`. The answer and the question are not in it yet.
     items = [item.strip() for item in american(one_form(answer).casefold()).split(",")]
     places = _places_of(items, american(text.casefold()))
     without_items = re.sub("|".join(map(re.escape, items)), "", text, flags=re.IGNORECASE)
