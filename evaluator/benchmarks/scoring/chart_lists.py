@@ -115,7 +115,8 @@ def _readings(question: str, answer: str, response: str, *, is_ordered: bool) ->
     about another time or about the other rows. Nothing is yielded if the rest offers alternatives or denies something.
     """
     kept = _without_elsewhere(_without_excluded(answer, response))
-    if EITHER.search(kept) or _DENIES.search(kept):
+    around_items = _without_items(answer, kept)  # the items may have these words themselves: Not stated, Fish or meat
+    if EITHER.search(around_items) or _DENIES.search(around_items):
         return
     separator = _separator_for(answer)
     for text in _list_texts(question, answer, kept, is_ordered=is_ordered):
@@ -142,6 +143,12 @@ def _without_elsewhere(response: str) -> str:
     for sentence in filter(ELSEWHERE.match, SENTENCE_END.split(response)[1:]):
         response = response.replace(sentence, "")
     return response
+
+
+def _without_items(answer: str, response: str) -> str:
+    """Return a response without the items of an answer, so that only the words around them are left."""
+    items = sorted((item.strip() for item in one_form(answer).split(",")), key=len, reverse=True)
+    return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, items))})(?!\w)", "", response, flags=re.IGNORECASE)
 
 
 def _separator_for(answer: str) -> str:

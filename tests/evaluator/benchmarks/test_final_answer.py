@@ -1554,6 +1554,19 @@ def test_chart_match_reads_currencies_factors_and_directions(
         ("tea,coffee", "tea, juice, coffee", False),
         ("tea,coffee", "tea and coffee", True),
         ("tea,milk,rice", "tea, milk, and rice", True),
+        # Words that deny or offer alternatives, in an item and around items.
+        ("Not stated,Japan", "Not stated, Japan", True),
+        ("Not stated,Japan", "The two are **Japan** and **Not stated**.", True),
+        ("Stated,Japan", "Not stated, Japan", False),
+        ("Not stated,Japan", "Not Japan, stated", False),
+        ("None,Some", "- Some\n- None", True),
+        ("None,Some", "Some, not None", False),
+        ("N,T", "N and T, not", False),
+        ("Neither,Both", "Both; neither", True),
+        ("Do not know,Yes", "Yes and do not know", True),
+        ("Fish or meat,Vegetables", "Vegetables, fish or meat", True),
+        ("Fish or meat,Vegetables", "Fish or meat or vegetables", False),
+        ("모름 또는 무응답,찬성", "찬성, 모름 또는 무응답", True),
     ],
 )
 def test_same_list_knows_each_item_and_no_other(answer: str, response: str, right: bool) -> None:
