@@ -60,8 +60,7 @@ CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 CONFLICTS = (409, 412)  # HTTP status codes with which the Hub refuses a commit whose parent is no longer the newest
 UNDO_TRIES = 5
 MAX_REFUSALS = 7  # refusals in a row, while nobody else commits; then the token or the branch must be at fault
-# If the last fetch is longer ago, only the newest commit is fetched: the folders of all commits since would be too large.
-FRESH_S = 3600.0
+FRESH_S = 3600.0  # if the last fetch is longer ago, not all commits since are fetched (`_depth`)
 COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is not in the mirror
 MAX_SINGLE_FILES = 300  # to prefetch more files, all files are fetched in one request
 MIRROR_BYTES = 500_000_000  # `tidy` clears a larger mirror
@@ -72,11 +71,11 @@ class _Interrupted(Exception):
     """Raised if a transfer fails in a way that a retry may fix."""
 
 
-class _CommitSearch(NamedTuple):
+class _Outcome(NamedTuple):
     """Where the branch is after a commit was sent, and whether the commit is on it."""
 
     head: str  # the newest commit of the branch
-    commit: str | None  # the commit with the nonce that was sent, or None if it is not between the parent and the head
+    ours: str | None  # the commit that was sent, or None if it is not between its parent and the head
 
 
 class _ClockReading(NamedTuple):
@@ -87,7 +86,7 @@ class _ClockReading(NamedTuple):
 
 
 class HubStore:
-    """A store in a dataset on the Hub, see `Store`."""
+    """A store in a dataset on the Hub. Methods without a docstring are described in `Store` (base.py)."""
 
     def __init__(self, url: str, mirrors: Path, read_token: TokenReader = no_token) -> None:
         """Open the mirror; nothing is fetched yet. Raises StoreError if the address is not that of a dataset."""
@@ -97,7 +96,7 @@ class HubStore:
         self.url = url
         self.failed_attempts = 0
         self._refusals = 0  # commits in a row that were refused as conflicts, although the branch had not moved
-        self._limits = threading.local()  # `.until` is when the current operation of this thread stops retrying
+        self._retries = threading.local()  # `.deadline` is when the current operation of this thread stops retrying
         self._repo = name
         self._api = HubApi(read_token)
         self._deadline = Deadline()
@@ -175,15 +174,8 @@ class HubStore:
     def commit(self, changes: Changes, parent: str, message: str) -> str:
         """Commit changes on top of `parent` and return the new commit (see `Store.commit`).
 
-        The message contains a nonce, because the Hub's answer alone does not show what happened. The history since the
-        parent is searched for it:
-
-        - Found on top of the parent: success, even if the answer was an error or was lost.
-        - Found, but the mirror does not have its parent: success, because nothing shows that its parent was another.
-        - Found on top of another commit: a conflict, because the Hub did not check the parent. The commit is undone.
-        - Not found, but the history was squashed and the files are as the changes make them: success before the squash.
-        - Not found otherwise: a conflict. The branch has moved, or the changes change nothing, for which the Hub reports
-          success without checking the parent.
+        The Hub's answer alone does not show what happened, so the message contains a nonce, and the history since the parent
+        is searched for it. `_settle` describes what follows from where it is found.
 
         Raises ConflictError after a conflict, StoreError if the branch refuses every commit without moving, and
         StoreUnavailableError if the Hub cannot be reached.
@@ -197,28 +189,47 @@ class HubStore:
             return self._create_commit(written, deleted, parent, message, nonce)
 
         def attempt() -> str:
-            try:
-                created = self._deadline.run(create, upload_s)
-                head = self._fetch_commit(created.oid, parent)
-                found = _CommitSearch(head, self._find_nonce(head, parent, nonce))
-            except (RuntimeError, TimeoutError) as error:
-                # Large files were not uploaded, or not in time. If the commit is made later all the same, the next attempt
-                # is refused, because its parent is not the newest commit any more, and finds it by the nonce.
-                cause = f" {error.__cause__}" if error.__cause__ else ""
-                raise _Interrupted(f"{error}{cause}") from error
-            except (HTTPError, ValueError, KeyError) as error:
-                found = self._search_after_error(error, parent, nonce)
+            outcome = self._send(create, upload_s, parent, nonce)
             self._refusals = 0  # the Hub took this commit or another one, so the branch accepts commits
-            if found.commit is None:
-                if self._committed_before_squash(changes, found.head, parent):
-                    return found.head
-                raise ConflictError(MAIN)
-            if self._parent_of(found.commit) not in (parent, None):
-                self._undo(changes, found.commit)
-                raise ConflictError(MAIN)
-            return found.commit
+            return self._settle(outcome, changes, parent)
 
         return self._with_retries(attempt)
+
+    def _send(self, create: Callable[[], CommitInfo], seconds: float, parent: str, nonce: str) -> _Outcome:
+        """Send a commit once, and look whether it is on the branch, also if the answer is an error or was lost.
+
+        Raises _Interrupted if large files were not uploaded, for which the Hub's client raises RuntimeError, or if the time
+        is over. If the commit is made later all the same, the next attempt is refused, because its parent is not the newest
+        commit any more, and finds it by the nonce. For other errors see `_search_after_error`.
+        """
+        try:
+            created = self._deadline.run(create, seconds)
+            head = self._fetch_commit(created.oid, parent)
+            return _Outcome(head, self._find_nonce(head, parent, nonce))
+        except (RuntimeError, TimeoutError) as error:
+            cause = f" {error.__cause__}" if error.__cause__ else ""
+            raise _Interrupted(f"{error}{cause}") from error
+        except (HTTPError, ValueError, KeyError) as error:
+            return self._search_after_error(error, parent, nonce)
+
+    def _settle(self, outcome: _Outcome, changes: Changes, parent: str) -> str:
+        """Return the commit with the changes, or raise ConflictError.
+
+        - Our commit is not on the branch, but the history was squashed and the files are as the changes make them: it was
+          made before the squash. The head has the changes.
+        - It is not on the branch otherwise: a conflict. The branch has moved, or the changes change nothing, for which the
+          Hub reports success without checking the parent.
+        - It is on top of another commit than the parent: a conflict, which the Hub did not notice. The commit is undone.
+        - It is on top of the parent, or the mirror does not have its parent, so nothing shows that it was another: success.
+        """
+        if outcome.ours is None:
+            if self._committed_before_squash(changes, outcome.head, parent):
+                return outcome.head
+            raise ConflictError(MAIN)
+        if self._parent_of(outcome.ours) not in (parent, None):
+            self._undo(changes, outcome.ours)
+            raise ConflictError(MAIN)
+        return outcome.ours
 
     def _existing(self, paths: Collection[str], parent: str) -> list[str]:
         """Return those of the files to delete that exist in the parent, because the Hub refuses to delete any other.
@@ -232,7 +243,7 @@ class HubStore:
         files = self.snapshot(parent).files
         return [path for path in paths if path in files]
 
-    def _search_after_error(self, error: Exception, parent: str, nonce: str) -> _CommitSearch:
+    def _search_after_error(self, error: Exception, parent: str, nonce: str) -> _Outcome:
         """Look whether a commit was made although the Hub's client raised an error, such as KeyError for a truncated answer.
 
         If the branch has not moved, nothing was committed: then ConflictError is raised if the Hub refused the commit as a
@@ -242,9 +253,9 @@ class HubStore:
         if status in (401, 403):
             raise error
         head = self.head()
-        commit = self._find_nonce(head, parent, nonce)
-        if commit or head != parent:
-            return _CommitSearch(head, commit)
+        ours = self._find_nonce(head, parent, nonce)
+        if ours or head != parent:
+            return _Outcome(head, ours)
         if status in CONFLICTS:
             self._count_refusal(error)
             raise ConflictError(MAIN) from error
@@ -370,21 +381,24 @@ class HubStore:
         """Fetch a commit into the mirror unless it is there, and with `since` also the commits after that one.
 
         Git may show a commit later than the API does. Raises StoreUnavailableError if it does not appear in time.
-
-        After a recent fetch, or if `since` is in the mirror, git sends all commits since the last one that the mirror has.
-        Else it sends the newest COMMIT_SEARCH_DEPTH if a commit is to be found among them, or only this one.
         """
 
         def attempt() -> None:
-            if self._mirror.has(head):
-                return
-            fetched_lately = time.monotonic() - self._fetched < FRESH_S
-            if fetched_lately or (since and self._mirror.has(since)):
-                self._fetch_once(head, depth=None)
-            else:
-                self._fetch_once(head, depth=COMMIT_SEARCH_DEPTH if since else 1)
+            if not self._mirror.has(head):
+                self._fetch_once(head, self._depth(since))
 
         self._with_retries(lambda: self._on_mirror(attempt))
+
+    def _depth(self, since: str | None) -> int | None:
+        """Return how many commits to fetch, or None for all since the last one that the mirror has.
+
+        Long after the last fetch, the folders of all commits since would be too large. Then the newest commit is enough,
+        unless the commits after `since` are searched for one, which is among the newest COMMIT_SEARCH_DEPTH.
+        """
+        fetched_lately = time.monotonic() - self._fetched < FRESH_S
+        if fetched_lately or (since and self._mirror.has(since)):
+            return None
+        return COMMIT_SEARCH_DEPTH if since else 1
 
     def _fetch_all(self, head: str) -> None:
         """Fetch every file of a commit in one request."""
@@ -451,14 +465,14 @@ class HubStore:
         return parsedate_to_datetime(date).astimezone(UTC)
 
     def _with_retries(self, work: Callable[[], T]) -> T:
-        """Retry `work` after errors that may be temporary, for RETRY_SECONDS over all nested calls.
+        """Retry `work` after errors that may be temporary, for RETRY_SECONDS.
 
-        Raises StoreUnavailableError if it keeps failing, StoreError if a retry cannot help.
+        `work` may call this method again, as `commit` does when it fetches. The inner calls share the time of the outermost
+        one. Raises StoreUnavailableError if `work` keeps failing, StoreError if a retry cannot help.
         """
-        # The limit of the call that contains this one, if any.
-        outer: float | None = getattr(self._limits, "until", None)
-        until = outer or time.monotonic() + RETRY_SECONDS
-        self._limits.until = until
+        outer_deadline: float | None = getattr(self._retries, "deadline", None)
+        deadline = outer_deadline or time.monotonic() + RETRY_SECONDS
+        self._retries.deadline = deadline
 
         def attempt() -> T:
             try:
@@ -469,7 +483,7 @@ class HubStore:
                 raise
 
         retrying = Retrying(
-            stop=lambda state: _give_up(state) or time.monotonic() >= until,
+            stop=lambda state: _give_up(state) or time.monotonic() >= deadline,
             wait=_wait,
             retry=retry_if_exception(_is_retryable),
             reraise=True,
@@ -481,7 +495,7 @@ class HubStore:
         except (HTTPError, OSError, ValueError, _Interrupted) as error:  # OSError: as with HF_HUB_OFFLINE
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
         finally:
-            self._limits.until = outer
+            self._retries.deadline = outer_deadline
 
     def _as_store_error(self, error: HfHubHTTPError) -> StoreError:
         """Return the error of an answer as a StoreError, with advice if it is about the token or the dataset's name."""
