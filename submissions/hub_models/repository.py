@@ -223,7 +223,7 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
     card_path = folder / "README.md"
     try:
         card = ModelCard.load(card_path).data if card_path.exists() else None
-    except (ValueError, TypeError, YAMLError):  # a card without readable front matter names no licence
+    except (ValueError, TypeError, YAMLError, RecursionError):  # a card without readable front matter names no licence
         card = None
     settings_files = {name: (folder / name).read_bytes() for name in readable_settings_files(sizes)}
     config = json_or_empty("config.json", settings_files)

@@ -162,9 +162,11 @@ class TemplateRenderer:
         file = self._child.stdout.fileno()
         deadline = time.monotonic() + seconds
         received = bytearray()
+        output = select.poll()  # `select.select` fails if a process has more than 1,024 open files
+        output.register(file, select.POLLIN)
         while not received.endswith(b"\n"):
-            ready, _, _ = select.select([file], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+            seconds_left = max(0.0, deadline - time.monotonic())
+            if not output.poll(math.ceil(seconds_left * 1000)):
                 raise self._end("does not end")
             piece = os.read(file, 2**20)
             if not piece:
@@ -202,7 +204,8 @@ def default_template(setting: Any) -> str | None:
     """
     template = setting
     if isinstance(template, list):
-        template = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
+        named = [entry for entry in template if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+        template = {entry["name"]: entry.get("template") for entry in named}
     if isinstance(template, Mapping):
         template = template.get("default") or next(iter(template.values()), None)
     return template if isinstance(template, str) and template else None

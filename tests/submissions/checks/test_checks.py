@@ -178,6 +178,7 @@ C, R = CheckName, RefusalCode
         (lambda f: _weights(f, {"a": _tensor(1) | {"data_offsets": ["0", "4"]}}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: _weights(f, {"a": _tensor(1) | {"data_offsets": [0, None]}}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: (f / "README.md").write_text("---\n1: x\nlicense: mit\n---"), {C.LICENSE: R.NO_LICENSE}),
+        (lambda f: (f / "README.md").write_text(f"---\na: {'[' * 5000}\n---"), {C.LICENSE: R.NO_LICENSE}),
         (lambda f: _weights(f, {"a": _tensor(2**40, 2**40)}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: _weights(f, {"a": _tensor(-5, 3)}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: _weights(f, {f"t{n}": _tensor(0) for n in range(100_000)}), {C.WEIGHTS: R.BROKEN_WEIGHTS}),

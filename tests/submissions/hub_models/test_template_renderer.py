@@ -2,10 +2,12 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from evaluator.core.errors import SandboxError
 from evaluator.engines.registry import REGISTRY
 from evaluator.sandbox.policy import try_sandbox
 from submissions.hub_models import template_renderer as module
-from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, not_isolated
+from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, default_template, not_isolated
 from submissions.texts.errors import TemplateError, TemplateProcessError
 from tests.submissions.hub_models.conftest import Renderers
 
@@ -126,6 +128,37 @@ def test_check_renders_in_sandbox(tmp_path: Path) -> None:
     command = REGISTRY.isolate([sys.executable, "-c", program], environment)
     shown = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert shown.stdout.split() == ["False", "True"], shown.stderr
+
+
+def test_renderer_works_in_a_process_with_many_open_files(renderer: Renderers) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[1], 4096), limits[1]))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert renderer("{{ messages[0].content }}").render([CONVERSATION]) == ["표에서 합계는?"]
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.parametrize(
+    ("setting", "template"),
+    [
+        ("t", "t"),
+        ({"tool_use": "u", "default": "t"}, "t"),
+        ([{"name": "tool_use", "template": "u"}, {"name": "default", "template": "t"}], "t"),
+        ([{"name": "tool_use", "template": "u"}], "u"),
+        ([{"name": ["default"], "template": "t"}], None),
+        ([{"name": "default", "template": ["t"]}], None),
+        ([{"template": "t"}, "t", None], None),
+        ([], None),
+        (1, None),
+    ],
+)
+def test_default_template_of_any_setting(setting: Any, template: str | None) -> None:
+    """The setting is a stranger's, so its names and templates may be anything that JSON has."""
+    assert default_template(setting) == template
 
 
 def test_renderer_has_time_for_all_batches_together(monkeypatch: pytest.MonkeyPatch) -> None:
