@@ -22,7 +22,7 @@ from evaluator.job.limited_process import run_limited
 from evaluator.job.process import run_inference
 from evaluator.results.answer_rows import answer_rows, answers_hash
 from evaluator.results.build_result import build_result, round_measures
-from evaluator.results.score_answers import restore_answers, score_answers
+from evaluator.results.score_answers import restore_and_count_answers, score_answers
 from evaluator.results.task import Task, evenly_spaced, prompts_of
 from evaluator.sandbox.policy import make_readable
 from submissions.records.result import Dataset, EvalResult
@@ -76,7 +76,7 @@ def evaluate(
     }
     # Cached answers may have been generated in batches as large as those whose answers were discarded.
     readable_cache = None if job.discarded_batch_sizes() else task.cache
-    answered = run_limited(restore_answers, job.folder, readable_cache, stop=stop)
+    answered_count = run_limited(restore_and_count_answers, job.folder, readable_cache, stop=stop)
     # Scoring uses no pages or images.
     items_to_score = [replace(item, page=None, images=(), links=()) for item in items]
     # Seconds of asking, measured outside of the sandbox, by which the times that a model reports are checked; 0 if everything
@@ -84,11 +84,12 @@ def evaluate(
     elapsed = 0.0
     while True:  # until scores do not depend on the batch size
         # Even if the cache or the shards of other machines answered all prompts, latency may not be measured yet.
-        if answered < len(prompts) or not job.done_mark.exists():
-            elapsed = _ask(task, job, answered, len(sampled_prompt_ids), on_progress, stop)
+        if answered_count < len(prompts) or not job.done_mark.exists():
+            elapsed = _ask(task, job, answered_count, len(sampled_prompt_ids), on_progress, stop)
         on_progress("score", len(prompts), len(prompts))
         batch_size = int(job.environment()["batch_size"])
-        # The batches of a remote server cannot be changed from here, and each answer costs money.
+        # With 1.0 all scores may change, so that the loop ends. The batches of a remote server cannot be changed from here,
+        # and each of its answers costs money.
         max_changes = 1.0 if task.remote or batch_size == 1 else task.max_score_changes
         scored = run_limited(
             score_answers,
@@ -108,11 +109,11 @@ def evaluate(
             raise IncompleteRunError(
                 _incomplete_message(job, failed, len(items)), details, uses_server=task.options.api is not None
             )
-        if not scored.varies:
+        if not scored.depends_on_batches:
             break
         job.discard_answers(batch_size)
         job = prepare()  # with a smaller batch size
-        answered = 0
+        answered_count = 0
     invariance = scored.invariance
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
@@ -140,18 +141,23 @@ def answer_shard(
     """
     prompts = [prompt for item in items for prompt in prompts_of(task, item)]
     job = _prepare(task, job_dir, prompts, frozenset())
-    answered = run_limited(restore_answers, job.folder, None, stop=stop)
-    if answered < len(job.ids):
-        _ask(task, job, answered, 0, on_progress, stop)
+    answered_count = run_limited(restore_and_count_answers, job.folder, None, stop=stop)
+    if answered_count < len(job.ids):
+        _ask(task, job, answered_count, 0, on_progress, stop)
 
 
 def _ask(
-    task: Task, job: Job, answered: int, latency_samples: int, on_progress: OnProgress, stop: threading.Event | None
+    task: Task,
+    job: Job,
+    answered_count: int,
+    latency_samples: int,
+    on_progress: OnProgress,
+    stop: threading.Event | None,
 ) -> float:
     """Run the inference process until all prompts are answered. Return the seconds that asking took."""
     sandbox = task.sandbox and not task.remote  # a remote API runs no model on this host
     return run_inference(
-        job, answered, len(job.ids), latency_samples, on_progress, stop, sandbox=sandbox, devices=task.devices
+        job, answered_count, len(job.ids), latency_samples, on_progress, stop, sandbox=sandbox, devices=task.devices
     )
 
 

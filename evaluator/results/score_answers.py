@@ -1,8 +1,8 @@
 """Read, compare and score a model's answers.
 
-`evaluate` runs `restore_answers` and `score_answers` through `run_limited`, because the answers are untrusted: a model decides
-how long they are and how slow they are to score. Everything here therefore runs in a process of its own, with limits on time
-and memory, and its arguments and results are pickled.
+`evaluate` runs `restore_and_count_answers` and `score_answers` through `run_limited`, because the answers are untrusted: a
+model decides how long they are and how slow they are to score. Everything here therefore runs in a process of its own, with
+limits on time and memory, and its arguments and results are pickled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,10 +33,10 @@ class ScoredAnswers:
     singly: dict[str, Answer]  # the latency samples, asked one at a time
     scores: list[Score]  # in the order of the items
     invariance: BatchInvariance | None  # None if no item was asked one at a time
-    varies: bool = False  # whether too many scores depend on the batches, so that all must be asked in smaller ones
+    depends_on_batches: bool = False  # whether too many scores do, so that all must be asked in smaller batches
 
 
-def restore_answers(folder: Path, cache: Path | None) -> int:
+def restore_and_count_answers(folder: Path, cache: Path | None) -> int:
     """Return how many prompts of a job are answered, after copying matching answers of other jobs from the cache.
 
     `folder` is the job's, `cache` that of the AnswerCache, or None to use no cache. Prompts without an answer because of an
@@ -58,7 +58,7 @@ def score_answers(
     max_changes: float,
     cache: Path | None,
 ) -> ScoredAnswers:
-    """Score a finished job, and keep its answers in a cache unless they vary.
+    """Score a finished job, and keep its answers in a cache unless they depend on the batches.
 
     Args:
         folder: the job's folder
@@ -66,7 +66,7 @@ def score_answers(
         ids: item id → ids of its prompts in the job
         sampled: ids of the items that were also asked one at a time
         elapsed: seconds that asking took, as measured outside of the sandbox
-        max_changes: answers vary if a larger share of scores, from 0 to 1, differs between batches and one at a time
+        max_changes: the share of scores, from 0 to 1, that may differ between answers in batches and one at a time
         cache: folder of the AnswerCache, or None to keep no answers
 
     Raises EvaluationError if the files do not have the format that the engine writes, an answer is missing, or the reported
@@ -84,10 +84,10 @@ def score_answers(
     sampled_ids = set(sampled)
     samples = [(item, ids[item.id]) for item in items if item.id in sampled_ids]
     invariance = batch_invariance(benchmark, samples, answers, singly)
-    varies = invariance is not None and (invariance.scores_changed or 0) > max_changes * invariance.n
-    if cache and not varies:
+    depends_on_batches = invariance is not None and (invariance.scores_changed or 0) > max_changes * invariance.n
+    if cache and not depends_on_batches:
         AnswerCache(cache).keep(job, answers.values())
-    return ScoredAnswers(answers, singly, scores, invariance, varies)
+    return ScoredAnswers(answers, singly, scores, invariance, depends_on_batches)
 
 
 def check_times(answers: Iterable[Answer], elapsed: float) -> None:
