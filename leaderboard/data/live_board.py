@@ -65,7 +65,7 @@ class LiveBoard:
         self._has_unread_write = False  # whether this process has written something that no refresh has read yet
         self._last_refresh_failed = False
         self._other_failures = 0  # refreshes that failed for a reason that the store does not count
-        self.reached: datetime | None = None  # when the store last answered
+        self.last_reached: datetime | None = None  # when the store last answered
         self._commit_times: list[datetime] = []  # of the last hour
         # What was read.
         self._version = ""  # of the view and the rank changes, see `version`
@@ -125,9 +125,9 @@ class LiveBoard:
         as slow at once, because there is no older view of the store to show.
         """
         running_for = self._refresh_run.running_for
-        is_slow = running_for is not None and (self.reached is None or running_for > SLOW_S)
+        is_slow = running_for is not None and (self.last_reached is None or running_for > SLOW_S)
         if self._last_refresh_failed or is_slow:
-            return self.reached or datetime.fromtimestamp(0, UTC)
+            return self.last_reached or datetime.fromtimestamp(0, UTC)
         return None
 
     @property
@@ -192,7 +192,7 @@ class LiveBoard:
         try:
             self._update_view()
             self._update_rank_changes()
-            self.reached = datetime.now(UTC)
+            self.last_reached = datetime.now(UTC)
             self._last_refresh_failed = False
         except Exception as error:  # readers keep the last view
             self._last_refresh_failed = True

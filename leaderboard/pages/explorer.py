@@ -1,6 +1,7 @@
 """The public items of a benchmark: picture, question, the right answer, and what each model answered.
 
-Those of a KO-FRESH quarter that was revealed are chosen by `set`: `explore/ko-fresh?set=2026Q4`.
+Those of a KO-FRESH quarter that was revealed are chosen by `set`: `explore/ko-fresh?set=2026Q4`. An *opened* quarter is a
+revealed one whose dataset this board has, and its answers were scored again from that.
 """
 
 from evaluator.benchmarks import BENCHMARKS

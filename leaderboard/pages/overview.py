@@ -7,7 +7,7 @@ from typing import Any, get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import AGAINST, has_data
 from leaderboard.data.column_heads import BINS
-from leaderboard.data.finder import PRESETS, Finder, find_models, places
+from leaderboard.data.finder import PRESETS, Finder, find_models, shown_ranks
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
 from leaderboard.data.query import ROWS_PER_PAGE, page_size
@@ -100,7 +100,7 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
         "overall_groups": sorted(groups, key=get_args(Inputs).index),
         "heads": view.heads.of(models),
         "bins": BINS,
-        "places": places(view, finder, models[:shown]),
+        "shown_ranks": shown_ranks(view, finder, models[:shown]),
         "families": view.families,
         "found": len(models),
     }

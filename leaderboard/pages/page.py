@@ -66,13 +66,14 @@ def render_page(board: LiveBoard, here: Location, version: str, template: str, *
     `version` is "" for a page that is not refreshed. `values` are those of the template, with `title` and `description`.
     """
     stale = board.stale_since
+    was_reached = board.last_reached is not None
     return render(
         template,
         here.language,
         here=here,
         version=version,
-        stale_since=stale if board.reached else None,
-        never_reached=bool(stale and not board.reached),
+        stale_since=stale if was_reached else None,  # before the first answer of the store, it is 1970
+        never_reached=bool(stale and not was_reached),
         links=board.links,
         **values,
     )

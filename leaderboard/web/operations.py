@@ -49,7 +49,7 @@ def operations(board: LiveBoard, api: LateApp, disk: Path) -> APIRouter:
     async def ready() -> Response:
         board.view()  # starts a refresh in the background
         if since := board.stale_since:
-            when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.reached else "and was never reached"
+            when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.last_reached else "and was never reached"
             return Response(f"the store is out of reach {when}\n", 503, _NO_STORE, "text/plain")
         if since := board.workers.private_failing_since:
             reason = f"the private store is out of reach since {since:%Y-%m-%dT%H:%M:%SZ}; the log has the error\n"
@@ -127,7 +127,7 @@ class _BoardCollector(Collector):
         yield paused
 
     def _store(self, view: View, now: datetime) -> Iterator[Metric]:
-        reached = self._board.reached
+        reached = self._board.last_reached
         age = (now - reached).total_seconds() if reached else float("inf")
         yield GaugeMetricFamily("hannun_refresh_age_seconds", "Seconds since the store last answered.", age)
         failing_since = self._board.workers.private_failing_since

@@ -22,7 +22,7 @@ def request_routes(board: LiveBoard) -> APIRouter:
         current = versions(board)
         since = board.stale_since
         out_of_reach_since = since.isoformat() if since else None
-        if since and not board.reached:  # then `since` is 1970
+        if since and not board.last_reached:  # then `since` is 1970
             out_of_reach_since = "never"  # the store has never been reached since the board started
         state = {
             "board": current["board"],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from leaderboard.data.finder import PRESETS, Finder, find_models, places
+from leaderboard.data.finder import PRESETS, Finder, find_models, shown_ranks
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.skills import SKILLS, skill_kind
@@ -114,7 +114,7 @@ def test_reported_ranks_in_a_skill_are_in_brackets(board: LiveBoard) -> None:
     view = board.view()
     for skill in SKILLS:
         finder = Finder.from_params({"sort": skill})
-        shown = set(places(view, finder, view.models).values()) - {"–"}
+        shown = set(shown_ranks(view, finder, view.models).values()) - {"–"}
         has_brackets = skill_kind(view.models, skill) == "reported"
         assert all(text.startswith("(") is has_brackets for text in shown)
     assert any(skill_kind(view.models, skill) == "reported" and view.skill_ranks[skill] for skill in SKILLS)

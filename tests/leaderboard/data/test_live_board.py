@@ -237,7 +237,7 @@ def test_board_does_not_wait_for_a_silent_store(
     monkeypatch.setattr("leaderboard.data.live_board.WAIT_S", 0.0)
     monkeypatch.setattr("leaderboard.data.live_board.SLOW_S", 0.0)
     assert result.request_key not in board.fresh_view().paths
-    assert board.stale_since == board.reached
+    assert board.stale_since == board.last_reached
     answers.set()
     monkeypatch.undo()
     assert result.request_key in board.fresh_view().paths and board.stale_since is None
