@@ -3,6 +3,8 @@
 `collect` and `reveal` are for the operator, and read the installation's stores. `draw`, `verify` and `statistics` are for
 anyone, and read only files, or with `--board` what a board publishes; `verify QUARTER` also reads the public store.
 docs/ko-fresh.md explains the procedure.
+
+The *books* of a quarter are its commitment, its set, and all ranked results with their answers (`evaluator.quarters.books`).
 """
 
 import argparse
@@ -17,7 +19,7 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
-from evaluator.commands.published_folder import checked, table_of_items
+from evaluator.commands.published_folder import check_published_folder, table_of_items
 from evaluator.core.errors import DataError, EvaluationError
 from evaluator.core.files import check_new_folder, new_folder
 from evaluator.fresh.draw import draw_set
@@ -43,11 +45,17 @@ def main(args: argparse.Namespace) -> int:
 
     Raises DataError, SettingsError or StoreError if the step cannot be done.
     """
-    steps = {"draw": _draw, "collect": _collect, "reveal": _reveal, "verify": _verify, "statistics": _statistics}
+    steps = {
+        "draw": _draw_step,
+        "collect": _collect_step,
+        "reveal": _reveal_step,
+        "verify": _verify_step,
+        "statistics": _statistics_step,
+    }
     return steps[args.step](args)
 
 
-def _draw(args: argparse.Namespace) -> int:
+def _draw_step(args: argparse.Namespace) -> int:
     """Draw a set and print its hash."""
     check_new_folder(args.out)
     with shown_progress() as show:
@@ -56,7 +64,7 @@ def _draw(args: argparse.Namespace) -> int:
     return 0
 
 
-def _collect(args: argparse.Namespace) -> int:
+def _collect_step(args: argparse.Namespace) -> int:
     """Write the books of a quarter, which may still be secret, to a folder."""
     check_new_folder(args.out)
     books = collect(args.quarter, _settings())
@@ -66,7 +74,7 @@ def _collect(args: argparse.Namespace) -> int:
     return 0
 
 
-def _reveal(args: argparse.Namespace) -> int:
+def _reveal_step(args: argparse.Namespace) -> int:
     """Publish the seed of a quarter and write its dataset. A quarter that was revealed before keeps its date and dataset."""
     quarter = args.quarter
     settings = _settings()
@@ -111,7 +119,7 @@ def _question(books: Books, settings: Settings) -> str:
     )
 
 
-def _verify(args: argparse.Namespace) -> int:
+def _verify_step(args: argparse.Namespace) -> int:
     """Draw a revealed set again and compare it with its commitment; of a dataset also check all scores and files.
 
     Return 1 if anything differs.
@@ -120,16 +128,16 @@ def _verify(args: argparse.Namespace) -> int:
     folder = Path(args.published)
     if not folder.is_dir():
         return _verify_set(_read_commitment(args.published), args.out)
-    public, count, found = _limited(checked, folder, args.board)
-    print(f"{folder}: {count} results, whose scores were computed again from their answers")
+    check = _limited(check_published_folder, folder, args.board)
+    print(f"{folder}: {check.results} results, whose scores were computed again from their answers")
     if not args.board:
         print(
             "note: the records were compared with the files beside them; --board ADDRESS compares them with a board's"
         )
-    if found:
-        print(printable("\n".join(found), keep="\n"))
-    set_code = _verify_set(public, args.out)
-    return 1 if found else set_code
+    if check.faults:
+        print(printable("\n".join(check.faults), keep="\n"))
+    set_code = _verify_set(check.commitment, args.out)
+    return 1 if check.faults else set_code
 
 
 def _limited(function: Callable[..., T], folder: Path, *arguments: Any) -> T:
@@ -139,7 +147,7 @@ def _limited(function: Callable[..., T], folder: Path, *arguments: Any) -> T:
     """
     try:
         return run_limited(function, folder, *arguments, seconds=VERIFY_SECONDS)
-    except DataError:
+    except DataError:  # an EvaluationError too, but its message already names what cannot be read
         raise
     except EvaluationError as error:
         raise DataError(str(error) if str(folder) in str(error) else f"{folder}: {error}") from None
@@ -147,19 +155,19 @@ def _limited(function: Callable[..., T], folder: Path, *arguments: Any) -> T:
         raise DataError(f"{folder}: cannot be read: {str(error).strip().splitlines()[-1]}") from None
 
 
-def _verify_set(public: Commitment, out: Path) -> int:
+def _verify_set(published: Commitment, out: Path) -> int:
     """Draw the set of a revealed seed into `out`, print how it differs from the commitment, and return 1 if it does."""
     with shown_progress() as show:
-        found = differences(public, out, partial(show, "draw"))
-    if public.beacon is None:
+        found = differences(published, out, partial(show, "draw"))
+    if published.beacon is None:
         print("note: no public randomness is part of the seed, so the operator chose it")
-    for remark in other_versions(public):
+    for remark in other_versions(published):
         print(f"note: {printable(remark)}")
-    print(printable("\n".join(found), keep="\n") or f"{out}: {public.set_sha256}")
+    print(printable("\n".join(found), keep="\n") or f"{out}: {published.set_sha256}")
     return 1 if found else 0
 
 
-def _statistics(args: argparse.Namespace) -> int:
+def _statistics_step(args: argparse.Namespace) -> int:
     """Print the table of items."""
     title, rows = _limited(table_of_items, args.folder)
     table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)

@@ -5,6 +5,7 @@ importing `ko_fresh.py` would take longer: it imports what draws sets, such as m
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
 from evaluator.commands.verify import read_place
 from evaluator.core.errors import DataError
@@ -15,21 +16,26 @@ from evaluator.quarters.recompute import book_differences, file_differences
 from submissions.records.operator import Commitment
 
 
-def checked(folder: Path, board: str | None) -> tuple[Commitment, int, list[str]]:
-    """Return the commitment of books, the number of their results, and one line for each thing that is wrong with them.
+class FolderCheck(NamedTuple):
+    """What a folder of books has, and what is wrong with it."""
 
-    `board` is the address of a board whose records must be the same, or None.
-    """
+    commitment: Commitment
+    results: int
+    faults: list[str]  # a line for each
+
+
+def check_published_folder(folder: Path, board: str | None) -> FolderCheck:
+    """Check the books in a folder. `board` is the address of a board whose records must be the same, or None."""
     books = open_books(folder)
-    found = book_differences(books)
+    faults = book_differences(books)
     if not books.results:
-        found.append("there are no results")
+        faults.append("there are no results")
     # The files that follow from the answers are made again and compared. If the books are wrong, that would only repeat it.
-    if not found:
-        found += file_differences(books, folder)
+    if not faults:
+        faults += file_differences(books, folder)
     if board:
-        found += board_differences(books, lambda path: read_place(f"{board.rstrip('/')}/{path}"))
-    return books.commitment, len(books.results), found
+        faults += board_differences(books, lambda path: read_place(f"{board.rstrip('/')}/{path}"))
+    return FolderCheck(books.commitment, len(books.results), faults)
 
 
 def table_of_items(folder: Path) -> tuple[str, list[BucketStatistics]]:
