@@ -145,19 +145,21 @@ def means_another(question: str, gold: str, output: str) -> bool:
     """Return whether an output gives its value to another subject, base, period, bound or direction than the gold answer."""
     known = f"{question} {gold}"
     required = quantities(gold)
-    if not names_subject(question, gold, output) or has_other_base(known, output):
-        return True
-    if names_other_place(known, output) or is_of_other_rank(question, gold, output):
-        return True
-    if is_reversed(question, output) or has_other_number(gold, output) or has_other_prefix(question, output):
-        return True
-    if denies_subject(output, required) and not DENIED_SUBJECT.search(known):
-        return True
-    if has_other_label(known, output) or has_other_subject(question, gold, output):
-        return True
-    if gives_change(known, without(required, quantities(question)), output):
-        return True
-    return _says_opposite(question, gold, output)
+    return (
+        not names_subject(question, gold, output)  # only 24.5% for 인천이며 24.5%
+        or has_other_base(known, output)  # 천 명당 for 만 명당
+        or names_other_place(known, output)  # 대구 for 부산
+        or is_of_other_rank(question, gold, output)  # 두 번째로 높은 지역 for 가장 높은 지역
+        or is_reversed(question, output)  # 여성이 남성보다 for 남성이 여성보다
+        or has_other_number(gold, output)  # 표 4-2 for 표 2-4
+        or has_other_prefix(question, output)  # 불만족 for 만족
+        or (denies_subject(output, required) and not DENIED_SUBJECT.search(known))  # 받지 못한 가구 for 받은 가구
+        or has_other_label(known, output)  # C등급 for B등급
+        or has_other_subject(question, gold, output)  # 풍력 발전 for 태양광 발전
+        # 548천 명 늘었습니다 for 548천 명입니다. A number that the question has too may be given as a change.
+        or gives_change(known, without(required, quantities(question)), output)
+        or _says_opposite(question, gold, output)  # 감소 for 증가
+    )
 
 
 def _says_opposite(question: str, gold: str, output: str) -> bool:
@@ -170,7 +172,7 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
     if _differ(_PERIODS, known, _BRACKET_WITH_NUMBER.sub(" ", said)):
         return True
     # Brackets with only a year say what the value itself is about: 3명입니다(2023년 여성).
-    about_value = _COMPARED_WITH.sub(" ", _BRACKET_WITH_NUMBER.sub(_unless_of_another, said))
+    about_value = _COMPARED_WITH.sub(" ", _BRACKET_WITH_NUMBER.sub(_kept_if_only_years, said))
     if any(_differ(groups, known, about_value) for groups in _OPPOSITES):
         return True
     # What a question calls an increase may be a decrease: 증가율은 얼마인가요? -3.2%
@@ -180,8 +182,8 @@ def _says_opposite(question: str, gold: str, output: str) -> bool:
     return _differ(_HAVING, known, said)
 
 
-def _unless_of_another(bracket: re.Match[str]) -> str:
-    """Return a text in brackets, or a space if it has another value: (2023년) is kept, and (여자는 6.1년) is not."""
+def _kept_if_only_years(bracket: re.Match[str]) -> str:
+    """Return a text in brackets, or a space if it has a value that is not a year: (2023년) stays, (여자는 6.1년) does not."""
     return bracket[0] if all(map(names_year, quantities(bracket[0]))) else " "
 
 

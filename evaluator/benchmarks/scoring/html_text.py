@@ -2,8 +2,8 @@
 
 `"<b>Seoul</b>, 서울"` → `"seoul서울"`. `korquad_2` normalizes gold answers and outputs with `normalize_many`, compares
 them, and gives partial credit with `character_f1`. Answers are whole tables, so all this is written for speed. The
-official script uses BeautifulSoup on lxml. Three methods give the same result. Each passes on the texts that it might
-get wrong:
+official script uses BeautifulSoup on lxml. Three methods give the same result. Each leaves the texts that it might get
+wrong to the next one:
 
 1. If all tags only frame text, cut them out with array operations.
 2. Parse with lxml, without BeautifulSoup's tree of Python objects.
