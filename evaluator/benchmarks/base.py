@@ -6,6 +6,10 @@ benchmarks of one kind share. docs/benchmark-reference.md lists what a benchmark
 An evaluation calls `load` (a folder → items), `prompts` (an item → what a model is asked), `score` (items and answers →
 scores) and `aggregate` (scores → metrics). An import calls `source_rows` and `convert_row` (the makers' files → the folder).
 
+`score` calls `score_each`, which calls `score_item` for each item, which calls `score_text`. A subclass overrides the last of
+them that suits its rule. `score_flat` is for `python -m evaluator score` and the import, which have one answer for each item.
+It leaves out `compared`, the metrics for which `score` compares items with each other.
+
 Private test sets and samples use the same schema (`rows`). Columns: `id`, `question`, `answer`, `images` (list of paths)
 or `page` (path), `choices` (list), and one column for each breakdown axis of the benchmark. A benchmark may define more
 columns.
@@ -175,7 +179,8 @@ class Benchmark:
         if item.choices:
             raise ValueError("it has choices, whose right one cannot be changed: withdraw the item")
         corrected = replace(item, answer=checked_text("answer", answer))
-        if corrected == item:  # a later erratum restores the set's own answer, which the rule need not accept
+        # A later erratum may restore the set's own answer. It is accepted as it is, even if the scoring rule does not accept it.
+        if corrected == item:
             return item
         output = self.gold_output(corrected)
         if output is not None and not self.accepts(corrected, output):
@@ -242,7 +247,9 @@ class Benchmark:
     @property
     def can_be_guessed(self) -> bool:
         """Whether many results of one person could reveal the answers of its private test set."""
-        return self.card.coarse is not None
+        return (
+            self.card.coarse is not None
+        )  # its answers are so short that they can be tried out, so scores are rounded
 
     @property
     def item_metric(self) -> Metric:

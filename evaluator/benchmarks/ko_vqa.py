@@ -71,7 +71,7 @@ class KoVQA(Quantity):
         baselines=(constant_answer(0.0),),
         data_stays=True,
         coarse={"em": 1.0, "f1": 1.0},  # published in steps of a point
-        skills={"documents": (None,)},  # the whole set counts
+        skills={"documents": (None,)},  # None: all items, not a bucket of an axis
         hub_task="ko_vqa",
     )
 
@@ -81,7 +81,7 @@ class KoVQA(Quantity):
         If the gold answer has no number, every output is wrong. In outputs, but not in gold answers, 5.0조 becomes 5조. That is
         a mistake of the published script: no output can match the gold answer `5.0조`.
         """
-        wanted = quantities(gold).written
+        wanted = quantities(gold).written  # with 5.0 as it is; `collapsed` has 5
         return bool(wanted) and wanted[0] in quantities(output).collapsed
 
 

@@ -197,10 +197,13 @@ class Choice(Benchmark):
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score`.
 
-        `answer` is the letter that was right when the item was asked, and the choices, if the row has them, are in the order
-        of their letters. A row without `answer` has the right choice first, and its choices get the letters that they have
-        in an evaluation of the same set. Raises ValueError if the row is invalid, or has no `answer` although an evaluation
-        asks its items in several orders.
+        The row's `answer` is the letter that was right when the item was asked, and its choices, if it has them, are in the
+        order of their letters. A row without `answer` has the right choice first, and its choices get the letters that they
+        have in an evaluation of the same set. Raises ValueError if the row is invalid, or has no `answer` although an
+        evaluation asks its items in several orders.
+
+        `Item.answer` is what the row has: the letter. In the items of an evaluation it is the text of the right choice.
+        Scoring reads it only if the item has no choices (`_rotations`).
         """
         if row.get("answer") is not None:
             item = super().item_to_score(row)
@@ -306,7 +309,8 @@ class Choice(Benchmark):
         letter that was right then. Its choices are read from its question, if they are in it.
         """
         if not item.choices:
-            return [Rotation(item.answer.upper(), choices_in_question(item.question))]
+            letter = item.answer.upper()
+            return [Rotation(letter, choices_in_question(item.question))]
         count = len(LETTERS) if self.rotates else 1
         orders = [choice_order(item, rotation) for rotation in range(count)]
         return [Rotation.in_order(item.choices, order) for order in orders]
@@ -316,7 +320,7 @@ def _in_makers_order(item: Item, choices: Sequence[str], right: int) -> Item:
     """Return an item with these choices, which keep their letters. `right` is the index of the right one.
 
     In an item the right choice is the first. Of the choices w, x, y, z with y right it has y, w, x, z, and (1, 2, 0, 3) as the
-    index of the choice at each letter: A is w, which is now at 1.
+    index of the choice at each letter: A is w, which is now at 1. The item's `answer` stays as it is.
     """
     right_first = (choices[right], *choices[:right], *choices[right + 1 :])
     order = tuple(right_first.index(choice) for choice in choices)
