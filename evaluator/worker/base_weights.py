@@ -14,7 +14,7 @@ from huggingface_hub import get_local_safetensors_metadata
 
 from submissions.config.settings import Settings
 from submissions.hub_models.repository import LENGTH_BYTES, local_model
-from submissions.hub_models.shown_architecture import without_prefixes
+from submissions.hub_models.shown_architecture import possible_base_keys
 from submissions.records.result import EvalResult
 
 log = logging.getLogger(__name__)
@@ -38,6 +38,8 @@ def with_equal_tensors(result: EvalResult, model: Path, settings: Settings, stop
     The result stays as it is if the base is not on this machine or cannot be read.
     """
     config = result.config
+    # `shown` is what the model's config.json shows of its architecture. It also has the number of tensors with the names and
+    # shapes of the base's (`with_base_tensors`), and only those are compared here.
     if not (config.base_model and config.shown and config.shown.base_tensors_found):
         return result
     base = _folder(config.base_model, settings)
@@ -63,7 +65,7 @@ def equal_tensors(model: Path, base: Path, stop: threading.Event) -> int:
     own: dict[TensorKey, list[_Tensor]] = {}
     for (name, shape), tensor in _tensors(model):
         # "language_model.model.norm.weight" may be the base's "model.norm.weight".
-        for key in without_prefixes(name, shape):
+        for key in possible_base_keys(name, shape):
             own.setdefault(key, []).append(tensor)
     equal = 0
     for key, tensor in _tensors(base):

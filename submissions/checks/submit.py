@@ -128,20 +128,21 @@ class SubmissionService:
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
         shared = [*option_checks(facts, submission.precision, submission.thinking, memory), opt_out]
         report = replace(report, checks=(*report.checks, *shared))
-        is_accepted_so_far = not report.refusals()  # the model, its options and its owner
+        model_passed = not report.refusals()  # with its options, and its owner has not opted out
         # A check must not give anybody a pseudonym, so one is only looked up. `_enqueue` makes it.
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
-        shared_passed = not any(check.refusal for check in shared)
+        options_passed = not any(check.refusal for check in shared)  # with the opt-out
         requests: dict[str, EvalRequest] = {}
         for benchmark in context.benchmarks:
-            own = list(benchmark_checks(facts, benchmark, self._registry))
-            # Duplicates and the quota are reported even if the model itself is refused, but not for a refused option or opt-out.
-            if shared_passed and not any(check.refusal for check in own):
+            of_benchmark = list(benchmark_checks(facts, benchmark, self._registry))
+            # Duplicates and the quota are checked on a request, also for a model that is refused itself, but not if an option,
+            # the opt-out or the benchmark refuses it. Only a request for which everything passed may be queued.
+            if options_passed and not any(check.refusal for check in of_benchmark):
                 request = self._request(facts, benchmark, context, pseudonym or "")
-                own += request_checks(request, context.snapshot, context.rows, context.quota)
-                if is_accepted_so_far and not any(check.refusal for check in own):
+                of_benchmark += request_checks(request, context.snapshot, context.rows, context.quota)
+                if model_passed and not any(check.refusal for check in of_benchmark):
                     requests[benchmark] = request
-            report = replace(report, checks=(*report.checks, *own))
+            report = replace(report, checks=(*report.checks, *of_benchmark))
         return replace(report, requests=requests)
 
     def _request(self, facts: ModelFacts, benchmark: str, context: _Context, pseudonym: str) -> EvalRequest:

@@ -55,11 +55,11 @@ def with_base_tensors(shown: Architecture, own: Shapes, base: Shapes) -> Archite
     base_tensors = set(base.items())  # names with shapes
     candidates: set[tuple[str, tuple[int, ...]]] = set()  # each own tensor under all names that the base may give it
     for name, shape in own.items():
-        candidates.update(without_prefixes(name, shape))
+        candidates.update(possible_base_keys(name, shape))
     return shown.evolve(base_tensors=len(base_tensors), base_tensors_found=len(candidates & base_tensors))
 
 
-def without_prefixes(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+def possible_base_keys(name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return a tensor under its own name and under those that its base may give it, each with the shape.
 
     A language model that became a part of a larger model has a prefix before its names: `model.layers.0.mlp` becomes

@@ -18,7 +18,7 @@ class Mirror(GitStore):
     so `commit` and `tidy` of a `GitStore` are never called.
     """
 
-    hidden = ".gitattributes"  # the Hub adds one to every repository
+    hidden = ".gitattributes"  # left out of snapshots: the Hub adds one to every repository
 
     def reset(self) -> None:
         """Remove everything from the mirror, because its objects are damaged or too many.
@@ -26,7 +26,7 @@ class Mirror(GitStore):
         Other processes that read it fetch the missing objects again.
         """
         self.repository.clear()
-        with self._walking:
+        with self._walking:  # the last snapshot must not be forgotten while the next one is made from it
             self._forget()
 
     def has(self, sha: str) -> bool:
@@ -52,7 +52,7 @@ class Mirror(GitStore):
             return [ObjectID(head.encode())]
 
         def no_parents(_: ObjectID) -> list[ObjectID]:
-            """Return no ancestor of a known commit, because a mirror may lack them."""
+            """Return no ancestors of a known commit: the mirror may lack them, so the server must not think that it has them."""
             return []
 
         with self.repository.locked(), self.repository.open() as repo:
