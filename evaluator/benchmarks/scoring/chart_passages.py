@@ -48,7 +48,7 @@ _SLASH = r"""
 # Between candidates, with and without commas.
 _SEPARATOR = re.compile(rf"\s*(?:\n|,(?!\d{{3}})|[;|·]|{_SLASH})\s*", re.VERBOSE)
 _HARD_SEPARATOR = re.compile(rf"\s*(?:[\n;|·]|{_SLASH})\s*", re.VERBOSE)
-# Words of a sentence about what is not the answer: what comes after it, or is behind it.
+# Words of a sentence about something else than the answer, such as what follows it in a ranking.
 _ABOUT_OTHERS = re.compile(
     r"""
     \b(?:
@@ -101,7 +101,7 @@ _VALUE_IN_BRACKETS = re.compile(r"\([^()\n]*\d[^()\n]*\)")  # (50 %)
 _ONLY_VALUE_IN_BRACKETS = re.compile(
     r"((?:^|[.;,])(?:[^\d.;,()]|(?<!\d)\d/\d(?!\d))*)\(([^()\n]*\d[^()\n]*)\)", re.MULTILINE
 )
-# What leaves a value open: a second value, words behind "or" such as "more", and "either".
+# What leaves a value open: a second value, words such as "more" after "or", and "either".
 _EITHER_VALUE = re.compile(
     rf"""
     \d[^.;\n]{{0,40}}(?:{EITHER.pattern})[^.;\n]{{0,20}}\d                                 # 12 % or 15 %
@@ -120,13 +120,17 @@ _BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")  # - Japan: 12 %
 
 
 def answering_passages(question: str, answer: str, response: str) -> list[str]:
-    """Return the passages of a response of which one must give the answer, or an empty list if it is a list of candidates.
+    """Return the passages of a response of which one must give the answer, or an empty list if it gives no single answer.
 
     To "How many plants does France have?", "France has 15 plants. Spain is a close second." gives its first sentence.
+    `response` must have text.
     """
-    labelled = None if ANSWER.search(response[:MAX_LENGTH]) else _labelled_value(question, response)
-    if labelled is not None:
-        return [labelled]
+    # A marker such as "Answer:" comes before labels. Beyond MAX_LENGTH it is not looked for: `_final_passages` refuses a
+    # response of that length, but a label in its first line still gives the answer.
+    if not ANSWER.search(response[:MAX_LENGTH]):
+        labelled = _labelled_value(question, response)
+        if labelled is not None:
+            return [labelled]
     if not answer_is_value(answer):
         return _final_passages(question, answer, response, is_value=False)
     return _final_passages(question, answer, _without_harmless_alternatives(response), is_value=True)
@@ -138,7 +142,7 @@ def answer_is_value(answer: str) -> bool:
 
 
 def _labelled_value(question: str, response: str) -> str | None:
-    """Return what is behind the label that a question names in a response of lines `label: value`, or None.
+    """Return the value after the label that a question names in a response of lines `label: value`, or None.
 
     Such lines may also be joined by commas, semicolons or slashes. The first of these is returned:
 
@@ -174,16 +178,19 @@ def _without_harmless_alternatives(response: str) -> str:
 
 
 def _final_passages(question: str, answer: str, response: str, *, is_value: bool) -> list[str]:
-    """Return the parts of a response that may give its answer; none if it lists candidates, is undecided or is too long.
+    """Return the parts of a response that may give its answer, or none if it gives no single answer.
 
-    The first of these decides, from the most explicit to the least, so a response with a box is not searched for a marker:
+    The first of these decides:
 
-    1. a box
-    2. what follows the last marker
-    3. what the last line concludes
-    4. the only passage in bold
-    5. a first sentence that is nothing but an answer, before sentences that say more
-    6. what `_answering_sentences` chooses among the sentences that are not about another time
+    1. The response is too long: none.
+    2. It has boxes: the box, or none if they differ.
+    3. It has answer markers ("Answer: Japan"): what follows the last one, or none if they differ or it has a word such as "or".
+    4. Its last line concludes ("so Japan."): the conclusion.
+    5. It has passages in bold: the passage, or none if there are several.
+    6. It leaves the answer open ("or", "it cannot be determined"): none.
+    7. Its first sentence is nothing but an answer, and later ones say more: the first sentence.
+    8. It only repeats one answer: that answer. It only lists candidates: none.
+    9. Otherwise the passages are those that `_answering_sentences` chooses.
     """
     if len(response) > MAX_LENGTH:
         return []
@@ -195,28 +202,19 @@ def _final_passages(question: str, answer: str, response: str, *, is_value: bool
     if conclusion and (not is_value or re.search(r"\d", conclusion)) and not EITHER.search(conclusion):
         return [conclusion]
     plain = without_remarks(_with_values_of_remarks(response) if is_value else response)
-    bold: set[str] = set()
-    for match in _BOLD.finditer(plain):
-        if not is_value:
-            bold.add(match["text"])
-        elif re.search(r"\d", match["text"]):
-            bold.add(f"{match['minus'] or ''}{match['text']}")
-    if len(bold) == 1:
-        return [bold.pop()]
-    if len(bold) > 1 or EITHER.search(plain) or _UNDECIDED.search(plain):
+    bold = _bold_passages(plain, only_values=is_value)
+    if bold:
+        return list(bold) if len(bold) == 1 else []
+    if EITHER.search(plain) or _UNDECIDED.search(plain):
         return []
     sentences = [sentence.strip() for sentence in SENTENCE_END.split(plain) if sentence.strip()]
     sentences = [sentence for sentence in sentences if not _CHATTER.match(sentence)] or sentences
     if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
         return sentences[:1]
-    # One comma may belong to an answer (Seoul, South Korea); a semicolon or a new line does not.
-    for separator, max_parts in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
-        parts = separator.split(plain)
-        if len(parts) > 1 and len(set(map(folded, parts))) == 1:  # repeats one answer
-            return parts[:1]
-        if len(parts) > max_parts and all(map(_is_candidate, parts)):
-            return []
-    return _answering_sentences(question, answer, _at_asked_time(question, sentences))
+    listed = _listed_answers(plain)
+    if listed is not None:
+        return listed
+    return _answering_sentences(question, answer, _without_other_rows(question, sentences))
 
 
 def _conclusion(response: str) -> str:
@@ -232,12 +230,40 @@ def _conclusion(response: str) -> str:
     return next((sentence for sentence in reversed(others) if _CONCLUDING_SENTENCE.search(sentence)), first)
 
 
-def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
-    """Return the only sentence with words such as "must be" or, if there is none, the last sentence.
+def _bold_passages(text: str, *, only_values: bool) -> set[str]:
+    """Return the different passages in bold. With `only_values`, return only those with a digit, and a minus sign in front."""
+    passages: set[str] = set()
+    for match in _BOLD.finditer(text):
+        if not only_values:
+            passages.add(match["text"])
+        elif re.search(r"\d", match["text"]):
+            passages.add(f"{match['minus'] or ''}{match['text']}")
+    return passages
 
-    With the last one, an earlier one that repeats more of the question is returned, unless the last one concludes or the
-    sentences are a table. The earlier one is returned alone if the last one is about others ("Italy is a close second."), or
-    if the earlier one itself names another month or country than the answer: a right last sentence does not correct it.
+
+def _listed_answers(text: str) -> list[str] | None:
+    """Return the answer if a text only repeats it, an empty list if the text lists candidates, and None if it does neither."""
+    # One comma may belong to an answer (Seoul, South Korea); a semicolon or a new line does not.
+    for separator, max_parts in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
+        parts = separator.split(text)
+        is_repeated = len(parts) > 1 and len(set(map(folded, parts))) == 1
+        if is_repeated:
+            return parts[:1]
+        if len(parts) > max_parts and all(map(_is_candidate, parts)):
+            return []
+    return None
+
+
+def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
+    """Return the sentences of which one must give the answer. The first of these rules that applies decides:
+
+    1. Exactly one sentence has words such as "must be": it is returned alone.
+    2. The last sentence is returned alone if it concludes ("So it is 12 %."), if the sentences are the rows of a table, or
+       if no earlier sentence shares more words with the question.
+    3. Otherwise the earlier sentence that shares the most words is the best one. It is returned alone in two cases. The last
+       sentence may be about others: "Italy is a close second." Or the best one may name another month or country than the
+       answer: the response is then wrong, even if its last sentence names the right one.
+    4. Otherwise the best sentence and the last one are returned.
     """
     committed = [sentence for sentence in sentences if _COMMITS.search(sentence)]
     if len(committed) == 1:
@@ -245,18 +271,22 @@ def _answering_sentences(question: str, answer: str, sentences: Sequence[str]) -
     last = sentences[-1]
     shared = [stems_of(sentence) & stems_of(question) for sentence in sentences]
     best_place = max(range(len(sentences)), key=lambda place: (len(shared[place]), place))  # the last of equal ones
-    best = sentences[best_place]
+    is_last_best = best_place == len(sentences) - 1
     is_table = sum(bool(re.search(r"\d", sentence)) for sentence in sentences) > MAX_ROWS
-    if best_place == len(sentences) - 1 or is_table or _CONCLUDING_SENTENCE.search(last):
+    if is_last_best or is_table or _CONCLUDING_SENTENCE.search(last):
         return [last]
-    is_about_others = bool(_ABOUT_OTHERS.search(last)) and not _ABOUT_OTHERS.search(question)
-    if is_about_others or names_another(answer, best):
+    best = sentences[best_place]
+    is_last_about_others = bool(_ABOUT_OTHERS.search(last)) and not _ABOUT_OTHERS.search(question)
+    if is_last_about_others or names_another(answer, best):
         return [best]
     return [best, last]
 
 
-def _at_asked_time(question: str, sentences: Sequence[str]) -> Sequence[str]:
-    """Return sentences without those after the first that are about other rows, or another time than the question names."""
+def _without_other_rows(question: str, sentences: Sequence[str]) -> Sequence[str]:
+    """Leave out sentences that begin with words such as "the others" or "in 2019", unless the question names that year.
+
+    The first sentence is always kept, and all of them if the question asks for a comparison.
+    """
     if ASKS_TO_COMPARE.search(question):
         return sentences
     kept = [sentences[0]]
