@@ -25,9 +25,9 @@ from evaluator.benchmarks.scoring.page_checks import (
     Check,
     checked_row,
     is_sound,
-    normalized,
     run_checks,
 )
+from evaluator.benchmarks.scoring.page_text import normalized
 from evaluator.benchmarks.source_files import ImageFolder, composed, files_below
 from evaluator.benchmarks.source_rows import SourceRow, json_lines
 from evaluator.core.data_types import Answer, Item, Score

@@ -10,7 +10,8 @@ output gives the right answer, whatever its wording. The strict rules, each of w
 | `letters.asserted_letter`, `asserted_letters` | letters of choices | ko-vdc, k-viscuit, infochartqa, ko-fresh |
 | `strict_chart_answers.strict_match` | English charts: values, names, lists, letters, yes or no | infochartqa |
 
-Published rules: `published_quantities`, `chart_answers`, `html_text` (KorQuAD 2.0), `page_checks` (olmOCR-bench).
+Published rules: `published_quantities`, `chart_answers`, `html_text` (KorQuAD 2.0), `page_text` → `page_tables` →
+`page_checks` (olmOCR-bench).
 
 How numbers are read, from the bottom: `units`, `number_words` (삼만 → 30000), `dates` (오후 6시 → 18시) → `notation` (one form
 of signs, units and markup) → `quantities` → `quantity_sets` → `sentence_values` (which values of a sentence count) →
