@@ -202,7 +202,7 @@ class LiveBoard:
         finally:
             # The workers' heartbeats are read after each refresh. Their reading begins before the refresh ends, so that
             # `fresh_view` waits for it too.
-            has_to_read_workers = self.workers.try_begin(self._view.queue)
+            has_to_read_workers = self.workers.announce_refresh(self._view.queue)
             self._refresh_run.end()
         # Not part of the run, because a private store that does not answer must not keep the board from refreshing.
         if has_to_read_workers:

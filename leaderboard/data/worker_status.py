@@ -1,8 +1,16 @@
 """What workers report in the private store: running evaluations, pauses, when each worker was last seen.
 
-`LiveBoard.workers` is the only instance. The thread that refreshes the board calls `try_begin` just before the board's refresh
-ends, and then `refresh`, which reads what is due. The queue page, `/queue.json` and the operator's metrics show the
+`LiveBoard.workers` is the only instance of WorkerStatus. The queue page, `/queue.json` and the operator's metrics show its
 attributes.
+
+The thread that refreshes the board also refreshes the status of the workers, in these steps:
+
+1. It has read the public store, and calls `announce_refresh`. From now on a refresh of the status is under way.
+2. It ends the board's refresh, so another thread can begin the next one.
+3. It calls `refresh`, which reads what is due in the private store. This takes long if that store does not answer.
+
+`LiveBoard.fresh_view` waits until the board's refresh has ended (step 2), and then calls `wait`, which waits for the end of
+step 3. Because the refresh of the status is announced before step 2, `wait` cannot miss one that is about to begin.
 """
 
 import logging
@@ -29,7 +37,7 @@ SILENT = timedelta(minutes=5)  # without a heartbeat (ten are missing): the work
 
 
 class WorkerStatus:
-    """Holds what was read last from the private store. It stays if the store is out of reach."""
+    """Holds what was read last from the private store, also while that store is out of reach."""
 
     def __init__(self, heartbeats: Heartbeats | None) -> None:
         """Without `heartbeats` nothing is known of workers."""
@@ -54,13 +62,11 @@ class WorkerStatus:
         """Since when the private store cannot be read or written, or None if it can."""
         return self._heartbeats.health.failing_since if self._heartbeats else None
 
-    def try_begin(self, queue: Sequence[QueueRow]) -> bool:
-        """Note the open and recent requests and, if something can be read and no other thread is reading, begin a refresh.
+    def announce_refresh(self, queue: Sequence[QueueRow]) -> bool:
+        """Note the open and recent requests, and begin a refresh. Return whether it was begun.
 
-        Return whether one was begun. Then the caller has to call `refresh`, otherwise it must not.
-
-        `LiveBoard.fresh_view` waits until the board's refresh has ended, and then calls `wait`. The reading of workers must
-        count as under way by then, so the board calls `try_begin` before its refresh ends and `refresh` after.
+        If it was, the caller must call `refresh`, which ends it. If not, the caller must not: there is no private store, or
+        another thread is refreshing.
         """
         self._queue = queue
         return self._heartbeats is not None and self._refresh_run.try_begin()
@@ -70,7 +76,7 @@ class WorkerStatus:
         self._refresh_run.wait(seconds)
 
     def refresh(self) -> None:
-        """Read what is due, if `try_begin` has returned True. This takes long if the private store does not answer."""
+        """Read what is due, and end the refresh that `announce_refresh` has begun."""
         assert self._heartbeats is not None
         try:
             self._probe_if_due(self._heartbeats)
@@ -83,11 +89,12 @@ class WorkerStatus:
     def _probe_if_due(self, heartbeats: Heartbeats) -> None:
         """Try to write to a store that could not be written. Otherwise only a submission would show that it works again.
 
-        `Health.since` has the kinds of operations that fail now, "read" or "written". Raises StoreError if the attempt fails,
-        so that leases and workers are not read this time. They are at the next refresh, in which no attempt is due.
+        Raises StoreError if the attempt fails. This refresh then reads nothing, but the next one does, because no other
+        attempt is due by then.
         """
         now = time.monotonic()
-        if "written" in heartbeats.health.since and now - self._probed >= PROBE_EVERY:
+        last_write_failed = "written" in heartbeats.health.since
+        if last_write_failed and now - self._probed >= PROBE_EVERY:
             self._probed = now
             heartbeats.probe()
 
@@ -95,7 +102,9 @@ class WorkerStatus:
         """Read leases and workers, each if the time for it has come. Raises StoreError."""
         running = [row.key for row in self._queue if row.status == Status.RUNNING]
         now = time.monotonic()
-        ended = self.leases.keys() - running  # evaluations that are shown as running, but are not: read again at once
+        ended = (
+            self.leases.keys() - running
+        )  # evaluations that are still shown as running; leases are read again at once
         if now - self._leases_read >= LEASES_EVERY or ended:
             self._leases_read = now
             self.leases = heartbeats.last_by_key(running) if running else {}
@@ -123,7 +132,8 @@ class WorkerStatus:
     def unattended_since(self) -> datetime | None:
         """When the last worker was seen, if the oldest open request has waited for AWAY without one; None otherwise.
 
-        That may be long before the request. If no worker was ever seen, it is when the oldest open request was submitted.
+        The last worker may have been seen long before that request was submitted. If none was ever seen, return when the
+        request was submitted.
         """
         submitted = [row.submitted_at for row in self._queue if row.status in (Status.PENDING, Status.RUNNING)]
         if not submitted:
@@ -133,9 +143,9 @@ class WorkerStatus:
         oldest = min(submitted)
         seen = [worker.seen_at for worker in self.workers] + [lease.heartbeat_at for lease in self.leases.values()]
         last_seen = max(seen, default=oldest)
-        # Requests wait since the last worker was seen or, if that was later, since the oldest request was submitted. The
-        # wait ends when workers were read, not now: a board that has read nothing for an hour does not know whether one
-        # was there.
+        # Requests wait since the last worker was seen or, if that was later, since the oldest request was submitted. AWAY is
+        # compared with the wait up to when workers were read, not up to now: a board that has read nothing for an hour does
+        # not know whether one was there.
         waiting_since = max(last_seen, oldest)
         return last_seen if self._workers_as_of - waiting_since > AWAY else None
 
