@@ -37,7 +37,8 @@ class OutputFormat:
     the other fields have their defaults.
     """
 
-    writes_reasoning: bool | None = None  # None: unknown
+    # Whether this model reasons in this evaluation. False: its template has no tags, or reasoning is switched off. None: unknown.
+    writes_reasoning: bool | None = None
     opened: bool = False  # whether rendered prompts end inside the reasoning, which the model then continues
     switches: dict[str, Any] = field(default_factory=dict)  # template variables, sent to the server
     # The text around the reasoning. None: the model writes none. ANY_TAGS: its template is unknown, as of a remote server.
@@ -49,10 +50,11 @@ class OutputFormat:
     has_special_tags: bool = False  # whether the closing tag is a special token, which servers leave out unless asked
 
     @property
-    def shows_reasoning(self) -> bool:
-        """Whether a model did not reason if its output has no reasoning, which is certain only if its template is known.
+    def is_template_known(self) -> bool:
+        """Whether the model's chat template was read. An output without reasoning then proves that the model did not reason.
 
-        Providers of closed models leave the reasoning out of the output and report its number of tokens.
+        Of a remote model it proves nothing, because providers of closed models leave the reasoning out of the output, and
+        report only how many tokens it had.
         """
         return self.tags is not ANY_TAGS
 
@@ -136,7 +138,8 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
     content, reasoning = _split_content(choice.message.content)
     reasoning = reasoning or reasoning_of(choice.message.model_extra or {})
     if reasoning is not None and not content and form.writes_reasoning is False:
-        # The server's parser takes all text before a closing tag for reasoning, and this model writes no such tag.
+        # The server calls the whole output reasoning, but this model does not reason. The server's parser takes everything
+        # before a closing tag for reasoning, and this model writes no such tag. So the text is the answer.
         content = reasoning
         reasoning = None
     content = before_stop_text(content, form.stop_tokens)
@@ -153,28 +156,30 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
 def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: OutputFormat) -> int | None:
     """Return the number of reasoning tokens: as counted, as the server reports, or estimated from the length of the text.
 
-    Return None if the model did not reason or that is unknown, and 0 if it did but the server reports no number of tokens at
-    all.
+    Return None if the model did not reason, or if it is unknown whether it did. Return 0 if it did, but the server reports no
+    number of tokens at all.
     """
     if output.reasoning_tokens is not None:  # counted from the ids of the tokens
         return output.reasoning_tokens
-    if output.reasoning is None and form.shows_reasoning:
-        return None  # even if the server reports a number, as some parsers do for models that do not reason
+    if output.reasoning is None and form.is_template_known:
+        return None  # it did not reason, even if the server reports a number, as some parsers do
     details = usage.completion_tokens_details if usage else None
     reported = _token_count(details.reasoning_tokens) if details else None
     if reported:  # 0 may mean that the server does not count them
         return reported
     if output.reasoning is None:
         return None
-    share = len(output.reasoning) / max(1, len(output.reasoning) + len(output.answer))
     generated = _token_count(usage.completion_tokens) if usage else None
-    return round(share * (generated or 0))
+    if generated is None:
+        return 0
+    share = len(output.reasoning) / max(1, len(output.reasoning) + len(output.answer))
+    return round(share * generated)
 
 
 def _token_count(value: Any) -> int | None:
     """Return a token count reported by a server, or None if there is none or it is not a plausible count.
 
-    What a question used is then unknown: the budget keeps what was reserved for it.
+    If there is none, `api_budget.Budget` charges the question with the upper bound that it has reserved for it.
     """
     return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else None
 
