@@ -38,7 +38,7 @@ from evaluator.core.errors import EvaluationError
 from evaluator.core.memory import is_out_of_memory
 from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
-from evaluator.engines.decoding import Budgets, greedy_config, plain_config, token_ids
+from evaluator.engines.decoding import Budgets, decoding_config, plain_config, token_ids
 from evaluator.engines.generation_config import repository_settings
 from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
@@ -79,7 +79,7 @@ class _Decoding:
         reasoning_tokens = options.max_reasoning_tokens if inputs.reasons else 0
         stops = inputs.stop_tokens(token_ids(model.generation_config.eos_token_id))
         return cls(
-            config=greedy_config(
+            config=decoding_config(
                 model.generation_config,
                 options.decoding,
                 stops,
@@ -118,8 +118,8 @@ class ChatEngine:
         plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
         self._model = _load_model(loader, options, config, plain)
         self._decoding = _Decoding.of(self._model, self._inputs, options)
-        # Loading has set it already, unless the repository has its own class and that sets another one. `generate` takes
-        # from it what the config of a call leaves open.
+        # Loading has given the model this config, but a class of the repository may have replaced it. `_Decoding.of` has read
+        # that one's stop tokens. Its other settings must not apply, so the config is set again.
         if plain:
             self._model.generation_config = plain
         parameters = inspect.signature(self._model.forward).parameters
@@ -186,7 +186,11 @@ class ChatEngine:
         return EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
 
     def _answer_batch(self, encoded: Encoded) -> list[Answer]:
-        """Return the answers of a batch, and those of prompts that could not be encoded with it."""
+        """Return the answers of all prompts of a batch, also of those that could not be encoded with it.
+
+        Those with an image that cannot be read (`broken`) are infrastructure failures. Those with an image that the processor
+        rejects (`refused`) count as refused by the model. Those that are `unbatchable` are answered one by one.
+        """
         self._count_refusals(len(encoded.refused))
         answers = [_unanswered(p, "infra_error") for p in encoded.broken]
         answers += [_unanswered(p, "refused") for p in encoded.refused]
@@ -204,14 +208,15 @@ class ChatEngine:
         """
 
         def generate(part: Sequence[PreparedPrompt]) -> list[_GeneratedRow]:
-            return self._generate(encoded if len(part) == len(encoded.batch) else self._inputs.encode(part))
+            is_whole_batch = len(part) == len(encoded.batch)
+            return self._generate(encoded if is_whole_batch else self._inputs.encode(part))
 
         answers: list[Answer] = []
         try:
             for part, rows in split_batch_on_oom(encoded.batch, generate):
                 if len(part) < len(encoded.batch):
                     self.batch_size = min(self.batch_size, len(part))
-                answers += [self._answer(prompt, row) for prompt, row in zip(part, rows, strict=True)]
+                answers += [self._answer_of(prompt, row) for prompt, row in zip(part, rows, strict=True)]
         except (ValueError, RuntimeError, IndexError) as error:
             is_infrastructure = is_out_of_memory(error) or any(name in str(error) for name in DEVICE_ERRORS)
             if is_infrastructure or not any(p.sizes for p in encoded.batch):
@@ -225,6 +230,7 @@ class ChatEngine:
         return answers
 
     def _answer_one_by_one(self, prompts: Sequence[PreparedPrompt]) -> list[Answer]:
+        # `_answer_batch` does not call this again, because a single prompt is never unbatchable.
         return [answer for prompt in prompts for answer in self._answer_batch(self._inputs.encode([prompt]))]
 
     def _generate(self, encoded: Encoded) -> list[_GeneratedRow]:
@@ -244,8 +250,8 @@ class ChatEngine:
         budgets = Budgets(
             tokenizer, self._inputs.tags, encoded.opened, start, decoding.answer_tokens, decoding.reasoning_tokens
         )
-        # `max_new_tokens` is limit enough for a model that does not reason. Beam search has several rows for each
-        # prompt, which Budgets cannot follow.
+        # `max_new_tokens` is limit enough for a model that does not reason. Beam search has several rows for each prompt,
+        # which Budgets cannot follow, so only the sum of both budgets limits them (`max_new_tokens` again).
         uses_beams = (decoding.config.num_beams or 1) > 1
         criteria = [budgets] if decoding.reasoning_tokens and not uses_beams else []
         for_stop_strings = {"tokenizer": tokenizer} if decoding.config.stop_strings else {}
@@ -281,8 +287,8 @@ class ChatEngine:
         text = self._inputs.tokenizer.decode(tokens)
         return None, not any(string in text for string in stop_strings)
 
-    def _answer(self, prepared: PreparedPrompt, row: _GeneratedRow) -> Answer:
-        """Return the answer in a generated row, without the reasoning. `answer` sets its time."""
+    def _answer_of(self, prepared: PreparedPrompt, row: _GeneratedRow) -> Answer:
+        """Return the answer in a generated row, without the reasoning and without measured time."""
         output = read_output(
             self._inputs.tokenizer, row.tokens, self._inputs.tags, self._decoding.removed, opened=row.opened
         )

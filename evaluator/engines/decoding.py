@@ -1,10 +1,13 @@
-"""Greedy decoding that ignores the repository's sampling settings, with token budgets for reasoning and answer.
+"""How answers are decoded: without sampling, and with token budgets for reasoning and answer.
+
+Decoding "greedy" takes only token ids from the repository's generation config. Decoding "repository" also takes its
+penalties, beams and other settings. Sampling is off in both.
 
 `chat.py` passes the generation config and the stopping criterion to `generate`. `generation_config.py` has what needs no torch.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from transformers import GenerationConfig, StoppingCriteria
@@ -38,23 +41,23 @@ OPENING_TAG_TOKENS = 12  # new tokens within which the opening tag must appear i
 def plain_config(settings: Mapping[str, Any]) -> Any:
     """Return a generation config that has the repository's token ids and no other of its settings.
 
-    It replaces the model's own config, because `generate` takes what the config of a call (`greedy_config`) leaves open from
-    there.
+    It replaces the model's own config if the decoding is "greedy". `generate` looks up in the model's own config each setting
+    that the config of the call (`decoding_config`) does not set, so the repository's settings would apply otherwise.
     """
     ids: dict[str, Any] = {name: settings.get(name) for name in TOKEN_IDS if _is_id(settings.get(name))}
     ids["eos_token_id"] = token_ids(settings.get("eos_token_id")) or None  # the only one that may be a list
     return GenerationConfig(**ids)
 
 
-def greedy_config(
+def decoding_config(
     model_config: Any, decoding: RequestedDecoding, stops: Iterable[int], pad: int, max_new_tokens: int
 ) -> Any:
-    """Return the generation config to decode with. Sampling is always off.
+    """Return the generation config that is passed to `generate`. Sampling is always off.
 
     Args:
         model_config: The model's own generation config.
-        decoding: "greedy" takes only token ids from it. "repository" keeps its penalties and beams too, as
-            `generate(do_sample=False)` would.
+        decoding: "greedy" takes only token ids from it. "repository" also takes all other settings that are not among
+            IGNORED_SETTINGS, such as penalties and beams, as `generate(do_sample=False)` would.
         stops: The ids of the tokens that end an answer.
         pad: The id of the padding token.
         max_new_tokens: The budget of reasoning and answer together.
@@ -78,6 +81,10 @@ def token_ids(value: Any) -> list[int]:
     """Return the token ids in a config value, which may be one id, a list of ids or None."""
     values = value if isinstance(value, list) else [value]
     return [v for v in values if _is_id(v)]
+
+
+# What a row writes: "direct" is an answer without reasoning so far, "answer" is what follows a reasoning.
+_Phase = Literal["direct", "reasoning", "answer"]
 
 
 class Budgets(StoppingCriteria):  # type: ignore[misc]
@@ -107,8 +114,8 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         self._answer_budget = answer
         self._reasoning_budget = reasoning
         # The state of each row.
-        self._is_reasoning = list(opened)
-        self._answer_at = [0] * len(opened)  # new tokens before the answer; 0 if the row has not reasoned so far
+        self._phases: list[_Phase] = ["reasoning" if is_open else "direct" for is_open in opened]
+        self._answer_at = [0] * len(opened)  # new tokens up to the last closing tag, after which the answer begins
         self.ended: list[int | None] = [None] * len(opened)
         # The tags are searched in this many of the last tokens. A model may write a tag in other tokens than the tokenizer
         # would, but each of them has at least a byte of it.
@@ -123,8 +130,8 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         for row in range(len(self.ended)):
             if self.ended[row] is not None:
                 continue
-            self._track_reasoning(row, input_ids[row, self._start :])
-            if self._is_reasoning[row]:
+            self._update_phase(row, input_ids[row, self._start :])
+            if self._phases[row] == "reasoning":
                 is_spent = count >= self._reasoning_budget
             else:
                 is_spent = count - self._answer_at[row] >= self._answer_budget
@@ -132,21 +139,28 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
                 self.ended[row] = count
         return torch.tensor([end is not None for end in self.ended], device=input_ids.device)
 
-    def _track_reasoning(self, row: int, new_tokens: Any) -> None:
-        """Update whether a row is inside its reasoning, and where its answer starts."""
-        if self._is_reasoning[row]:
-            # All new tokens, or those after the tag that closed an earlier reasoning, if an answer opened another one.
-            reasoning = new_tokens[self._answer_at[row] :]
-            if self._tags.closing in self._text(reasoning[-self._tail :]):
-                self._is_reasoning[row] = False
-                self._answer_at[row] = len(new_tokens)
-        elif self._answer_at[row]:
-            answer = new_tokens[self._answer_at[row] :]
-            self._is_reasoning[row] = reopens(self._text(answer[-self._tail :]), self._tags)
-        elif len(new_tokens) <= OPENING_TAG_TOKENS:
-            text = self._text(new_tokens).lstrip()
-            # One token may complete the opening tag and the closing one.
-            self._is_reasoning[row] = text.startswith(self._tags.opening.strip()) and self._tags.closing not in text
+    def _update_phase(self, row: int, new_tokens: Any) -> None:
+        """Update what a row writes and, at a closing tag, where its answer begins."""
+        phase = self._phases[row]
+        if phase == "direct":
+            if self._opens_reasoning(new_tokens):
+                self._phases[row] = "reasoning"
+            return
+        since_tag = new_tokens[self._answer_at[row] :]  # all new tokens, if there was no closing tag so far
+        text = self._text(since_tag[-self._tail :])
+        if phase == "reasoning" and self._tags.closing in text:
+            self._phases[row] = "answer"
+            self._answer_at[row] = len(new_tokens)
+        elif phase == "answer" and reopens(text, self._tags):
+            self._phases[row] = "reasoning"
+
+    def _opens_reasoning(self, new_tokens: Any) -> bool:
+        """Return whether the output of a row starts with an opening tag. Later than OPENING_TAG_TOKENS it is not looked for."""
+        if len(new_tokens) > OPENING_TAG_TOKENS:
+            return False
+        text = self._text(new_tokens).lstrip()
+        # One token may complete the opening tag and the closing one.
+        return text.startswith(self._tags.opening.strip()) and self._tags.closing not in text
 
     def _text(self, tokens: Any) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=False))
