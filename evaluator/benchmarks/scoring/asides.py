@@ -274,11 +274,12 @@ def _candidates(text: str, reference: Reference) -> Iterator[Candidate]:
     operands: list[Quantity] = []
     for sentence in sentences:
         operands += [mention.quantity for mention in scan(sentence) if is_in_expression(sentence, mention)]
+    asks_for_place = any(quantity.unit == "위" for quantity in required)  # 몇 위입니까?
     for sentence in sentences:
         if is_about_another_place(question, sentence):
             continue
-        # If the question asks for no place of a ranking, a sentence about one is a remark: 화재가 가장 많은 해는 2019년입니다.
-        adds_ranking = superlative(sentence).place and not superlative(question).place
+        # If the question is about no place of a ranking, a sentence about one is a remark: 화재가 가장 많은 해는 2019년입니다.
+        adds_ranking = superlative(sentence).place and not superlative(question).place and not asks_for_place
         if adds_ranking and not has_any(sentence, required):
             continue
         yield from _candidates_of_sentence(sentence, reference, [*in_question, *operands])

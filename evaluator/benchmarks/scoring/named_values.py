@@ -11,14 +11,15 @@ from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.quantities import quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any
 from evaluator.benchmarks.scoring.sentence_values import RANGE_AFTER
+from evaluator.benchmarks.scoring.superlatives import RANK
 from evaluator.benchmarks.scoring.units import BOUND
 
 MAX_NAME_WORDS = 3  # of the name beside the value of a gold answer
 LATIN_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")  # ends at a line or a Latin mark, not at 。
 # Asks for the one that is the most, the first or the only one, and for its value.
 _ASKS_WHICH_AND_VALUE = re.compile(
-    r"""
-    (?: 가장 | 제일 | 최[고대저소] | 번째 | 1위                     # 가장 많은 지역과 그 값은
+    rf"""
+    (?: 가장 | 제일 | 최[고대저소] | 번째 | (?<!\d)1{RANK}          # 가장 많은 지역과 그 값은
       | 처음 | 넘은 | 유일                                          # 처음으로 100건을 넘은 해와 그 값은
       | 더\s(?: 많 | 높 | 크 | 큰 | 적 | 낮 | 작 )                  # 더 많은 쪽은 어디이며 얼마인가요
     )

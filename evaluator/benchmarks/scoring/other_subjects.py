@@ -14,7 +14,7 @@ from evaluator.benchmarks.scoring.names import none_in_common, places_in
 from evaluator.benchmarks.scoring.notation import plain
 from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any, is_among
-from evaluator.benchmarks.scoring.superlatives import is_about_another_place
+from evaluator.benchmarks.scoring.superlatives import RANK, is_about_another_place
 
 MAX_SHORT_NAME = 3  # letters; two names of at most as many are the same if they begin with the same letter: 남성, 남자
 _STEM = 2  # letters of a short name without its ending: 서울 of 서울시
@@ -93,9 +93,9 @@ _BASE = re.compile(
     re.VERBOSE,
 )
 _COMPARES = re.compile(r"보다|대비|비해|전월|전년|다음으로")
-_ASKS_FIRST = re.compile(r"가장|제일|최[고대저소다]|1위")  # 가장 많은 지역은
+_ASKS_FIRST = re.compile(rf"가장|제일|최[고대저소다]|(?<!\d)1{RANK}")  # 가장 많은 지역은
 # Begins a sentence about what comes after the first.
-_RUNNER_UP = re.compile(r"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|2번째|2위)")  # 다음으로 대구가 …
+_RUNNER_UP = re.compile(rf"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|(?<!\d)2(?:번째|{RANK}))")  # 다음으로 대구가 …
 # Numbers of two parts, such as those of a table, and fractions.
 _TWO_PARTS = re.compile(r"(?<![\d.,])(\d{1,3})\s?[-–/]\s?(\d{1,3})(?![\d%])")
 _PART_OF_WHOLE = re.compile(r"(\d{1,3})분의\s?(\d{1,3})")  # 4분의 3

@@ -9,12 +9,17 @@ from typing import NamedTuple
 
 ADJECTIVE_REACH = 14  # characters after 가장 or 두 번째 in which its adjective is: 가장 [화재 건수가 많]은
 
-_PLACES = {  # the others are looked for before 1: "두 번째로 가장 많은" is the second
-    "2": re.compile(r"두\s?번째|2\s?(?:번째|위)|다음으로"),  # 두 번째로 많은, 2위
-    "3": re.compile(r"세\s?번째|3\s?(?:번째|위)"),  # 세 번째로 많은, 3위
-    "4": re.compile(r"네\s?번째|4\s?(?:번째|위)"),
-    "5": re.compile(r"다섯\s?번째|5\s?(?:번째|위)"),
-    "1": re.compile(r"가장|제일|최[고대저소]|1\s?위"),  # 가장 많은, 최고, 1위
+LATER = "6 or later"  # such places are not told apart
+# The 위 of 2위, but not of a noun after a number: 제2위원회, 3위험지점, 제2위생센터, 1위안.
+RANK = r"위(?!원|험|생(?!산)|탁|치|성|안|반|협|염|촉|헌|법|력|층|급)"
+_NTH = rf"\s?(?:번째|{RANK})"
+_PLACES = {  # 1 is looked for last: "두 번째로 가장 많은" is the second
+    "2": re.compile(rf"두\s?번째|(?<!\d)2{_NTH}|다음으로"),  # 두 번째로 많은, 2위
+    "3": re.compile(rf"세\s?번째|(?<!\d)3{_NTH}"),  # 세 번째로 많은, 3위
+    "4": re.compile(rf"네\s?번째|(?<!\d)4{_NTH}"),
+    "5": re.compile(rf"다섯\s?번째|(?<!\d)5{_NTH}"),
+    LATER: re.compile(rf"(?<!\d)(?:[6-9]|[1-9]\d{{1,3}}){_NTH}"),  # 12위
+    "1": re.compile(rf"가장(?!자리)|제일|최[고대저소]|(?<!\d)1\s?{RANK}"),  # 가장 많은, 최고, 1위
 }
 PLACE_WORDS = "|".join(words.pattern for words in _PLACES.values())
 _ENDS = {
@@ -38,7 +43,7 @@ _ENDS = {
 class Superlative(NamedTuple):
     """The place of a ranking that a text is about."""
 
-    place: str  # "1" for 가장; "" if the text is about no place
+    place: str  # "1" for 가장, "2" to "5", or LATER; "" if the text is about no place
     end: str  # from which it is counted, "most" or "least"; "" if the text does not say it
 
 

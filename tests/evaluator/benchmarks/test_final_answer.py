@@ -1329,6 +1329,26 @@ def test_strict_match_reads_whole_words(question: str, gold: str, output: str, r
 @pytest.mark.parametrize(
     ("question", "gold", "output", "right"),
     [
+        ("제2위원회 예산이 가장 많은 해는 언제인가요?", "2020년입니다.", "예산이 가장 많은 해는 2020년입니다.", True),
+        ("제2위생센터에서 가장 많은 검사 건수는?", "1,234건", "가장 많은 검사 건수는 1,234건입니다.", True),
+        ("예산이 가장 많은 위원회의 예산은?", "12억 원", "제2위원회의 예산이 12억 원으로 가장 많습니다.", True),
+        ("가장 낮은 지점의 수위는?", "1.2m", "제3위험지점의 수위가 1.2m로 가장 낮습니다.", True),
+        ("가장 많은 지역은 몇 명입니까?", "9,700명", "서울이 9,700명입니다. 부산은 2위로 300명입니다.", True),
+        ("가장 많은 지역은 몇 명입니까?", "9,700명", "서울이 9,700명입니다. 부산은 6위로 300명입니다.", True),
+        ("가장 많은 지역은 몇 명입니까?", "9,700명", "서울이 9,700명입니다. 부산은 12위로 300명입니다.", True),
+        ("한국은 몇 위인가요?", "2위", "한국은 2위입니다. 1위는 미국입니다.", True),
+        ("한국은 몇 위인가요?", "2위", "2위입니다. 3위입니다.", False),
+        ("한국은 몇 위인가요?", "27위", "27위입니다. 28위입니다.", False),
+    ],
+)
+def test_strict_match_tells_places_of_a_ranking_apart(question: str, gold: str, output: str, right: bool) -> None:
+    """A place is a whole number, and its 위 is not the beginning of a noun."""
+    assert strict_match(question, gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
         ("가장 많이 배출된 폐기물은 무엇이며 비율은 얼마인가요?", "종이 24.5%", "플라스틱이며 24.5%입니다.", False),
         ("가장 많이 배출된 폐기물은 무엇이며 비율은 얼마인가요?", "종이 24.5%", "종이이며 24.5%입니다.", True),
         ("가장 많이 배출된 폐기물은 무엇이며 비율은 얼마인가요?", "종이 24.5%", "종이가 24.5%로 가장 많습니다.", True),
