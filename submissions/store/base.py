@@ -67,7 +67,7 @@ class Store(Protocol):
         """Return the content of a path at a commit. Raises KeyError if the path does not exist."""
         ...
 
-    def entries(self, folder: str, head: str) -> int:
+    def count_entries(self, folder: str, head: str) -> int:
         """Return the number of direct entries (files and folders) of a folder, or 0 if it does not exist."""
         ...
 

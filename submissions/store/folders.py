@@ -42,7 +42,7 @@ def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
         entries = 0
         while folder and not entries:
             folder = folder.rpartition("/")[0]
-            entries = store.entries(folder, snapshot.head)
+            entries = store.count_entries(folder, snapshot.head)
         if entries >= ENTRIES_PER_FOLDER:
             raise StoreError(f"/{folder} of the store has {entries:,} entries, the most that the Hub allows per folder")
 

@@ -44,12 +44,12 @@ NO_ENTRY = (False, None)
 
 
 class GitStore:
-    """A store in a bare git repository on this machine.
+    """A store in a bare git repository on this machine. It implements `base.Store`, which describes the public methods.
 
     A snapshot is made from the last one: only folders whose id differs are read, so it takes little time in a large store.
     """
 
-    hidden: str | None = None  # a path that snapshots leave out, see `Mirror`
+    hidden: str | None = None  # a path that snapshots leave out: in a `Mirror`, `.gitattributes`, which the Hub adds
 
     def __init__(self, path: Path) -> None:
         self.url = str(path)
@@ -140,7 +140,7 @@ class GitStore:
         blob = last.files[path] if head == last.head else self.blob(path, head)
         return self.content(blob)
 
-    def entries(self, folder: str, head: str) -> int:
+    def count_entries(self, folder: str, head: str) -> int:
         with self.repository.open() as repo:
             return len(_entries_at(repo, head, folder.split("/") if folder else []))
 
@@ -148,7 +148,7 @@ class GitStore:
         return self.repository.session()
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
-        pass
+        pass  # everything is on this machine
 
     def blob(self, path: str, head: str) -> str:
         """Return the id of a path's content at a commit. Raises KeyError if it does not exist."""
@@ -213,24 +213,29 @@ class GitStore:
         exist for readers.
         """
         with self.repository.locked(), self.repository.open() as repo:
-            before = repo.refs[MAIN_REF]
-            head = new_commit(_commit(repo, before.decode()).tree, "Squash", [])
-            ObjectWriter(repo.object_store).add_object(head)
-            repo.refs[Ref(SQUASHED + b"%d-%s" % (time.time(), before[:8]))] = before
-            if not self.repository.move_branch(repo, before, head.id):
-                raise ConflictError(MAIN)  # by a writer that does not use our lock, such as git itself
+            head = self._squash(repo)
             remove_leftovers(repo.object_store)
+            # All commits before the squash are in the history of a squashed head, so the new head needs no search.
             kept = [head]
             for squashed_head in _expire_squashed(repo, grace_s):
                 kept += _recent(repo, squashed_head, grace_s)
             if _has_only_our_refs(repo):  # otherwise other commits need objects too
-                reachable = {commit.id for commit in kept}
-                for commit in kept:
-                    _add_tree(repo, commit.tree, reachable)
-                remove_unreachable(repo.object_store, reachable, grace_s)
-                repack(repo.object_store, reachable, above=REPACK_ABOVE if grace_s else 0)
+                _remove_all_but(repo, kept, grace_s)
             pack_loose_objects(repo.object_store)
             merge_packs(repo.object_store)
+
+    def _squash(self, repo: Repo) -> GitCommit:
+        """Move the branch to a new commit that has the same files and no history, and return it.
+
+        The last head gets a ref, for readers that still use it. Raises ConflictError if the branch has moved meanwhile.
+        """
+        before = repo.refs[MAIN_REF]
+        squashed = new_commit(_commit(repo, before.decode()).tree, "Squash", [])
+        ObjectWriter(repo.object_store).add_object(squashed)
+        repo.refs[Ref(SQUASHED + b"%d-%s" % (time.time(), before[:8]))] = before
+        if not self.repository.move_branch(repo, before, squashed.id):
+            raise ConflictError(MAIN)  # by a writer that does not use our lock, such as git itself
+        return squashed
 
     def now(self) -> datetime:
         return self.repository.now()
@@ -263,6 +268,15 @@ def _recent(repo: Repo, head: ObjectID, seconds: float) -> Iterator[GitCommit]:
         if commit.commit_time < since or not commit.parents:
             return
         following = commit.parents[0]
+
+
+def _remove_all_but(repo: Repo, kept: Sequence[GitCommit], grace_s: float) -> None:
+    """Remove the objects that none of these commits needs, if they are older than `grace_s` seconds."""
+    reachable = {commit.id for commit in kept}
+    for commit in kept:
+        _add_tree(repo, commit.tree, reachable)
+    remove_unreachable(repo.object_store, reachable, grace_s)
+    repack(repo.object_store, reachable, above=REPACK_ABOVE if grace_s else 0)
 
 
 def _add_tree(repo: Repo, folder: ObjectID, known: set[ObjectID]) -> None:

@@ -135,8 +135,8 @@ class HubStore:
 
         return self._mirrored(head, read_or_download)
 
-    def entries(self, folder: str, head: str) -> int:
-        return self._mirrored(head, lambda: self._mirror.entries(folder, head))
+    def count_entries(self, folder: str, head: str) -> int:
+        return self._mirrored(head, lambda: self._mirror.count_entries(folder, head))
 
     def session(self) -> AbstractContextManager[None]:
         """Return an empty context. Packs are not kept open, because other processes may write packs with the same names."""

@@ -57,7 +57,7 @@ READS: dict[str, Callable[[GitStore, str], object]] = {
     "content": lambda store, head: store.content(blob_id(b"1")),
     "blob": lambda store, head: store.blob("a.json", head),
     "history": lambda store, head: len(list(store.history(head))),
-    "entries": lambda store, head: store.entries("", head),
+    "count_entries": lambda store, head: store.count_entries("", head),
 }
 
 
@@ -67,7 +67,7 @@ def test_read_finds_object_packed_between_two_lookups(
 ) -> None:
     head = (Path(tidied_between_lookups.url) / "refs/heads/main").read_text().strip()
     expected: dict[str, object] = {"snapshot": {"a.json": blob_id(b"1")}, "content": b"1", "blob": blob_id(b"1")}
-    expected |= {"history": 2, "entries": 1}
+    expected |= {"history": 2, "count_entries": 1}
     assert READS[name](tidied_between_lookups, head) == expected[name]
     assert any(Path(tidied_between_lookups.url).glob("objects/pack/*.pack")), "the tidy took place"
 

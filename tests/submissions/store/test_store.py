@@ -164,7 +164,11 @@ def test_snapshot_lists_changes_since_previous(url: str) -> None:
     assert after == other.snapshot() == open_store(url).snapshot() and after.head == second
     assert after.since == before.head and after.changed == {"a/1", "a/2", "b", "b/1"}
     assert store.snapshot(first) == before
-    assert store.entries("a", first) == 2 and store.entries("a", second) == 1 and store.entries("no", second) == 0
+    assert (
+        store.count_entries("a", first) == 2
+        and store.count_entries("a", second) == 1
+        and store.count_entries("no", second) == 0
+    )
 
 
 def _add_twenty(url: str, writer: int) -> None:
