@@ -44,8 +44,8 @@ class AnswerBackup:
     ) -> None:
         """Create the backup of one attempt of the request with this `key`. Nothing is read or written yet."""
         self._private = private
-        self._prefix = f"{ANSWERS}/{key}-"
-        self._part_prefix = f"{self._prefix}{attempt:04}-" + (f"{shard.number:02}-" if shard else "")
+        self._request_prefix = f"{ANSWERS}/{key}-"
+        self._attempt_prefix = f"{self._request_prefix}{attempt:04}-" + (f"{shard.number:02}-" if shard else "")
         self._job = Job(job_dir)
         self._copied = 0  # bytes of the answers file that the backup has
         self._discarded: list[int] = []  # batch sizes whose answers were discarded, as the backup has them
@@ -57,8 +57,8 @@ class AnswerBackup:
         paths = self._paths()
         if self._job.answers_file.is_symlink() or not self._job.answers_file.is_file():
             remove_path(self._job.answers_file)  # a model may have replaced the file
-        is_new = not self._job.answers_file.exists()  # on this host; otherwise an earlier attempt ran here
-        if is_new and self._batches_path in paths:
+        is_on_new_host = not self._job.answers_file.exists()  # otherwise an earlier attempt ran on this host
+        if is_on_new_host and self._batches_path in paths:
             self._job.batches_file.write_bytes(self._private.read(self._batches_path))
         with open_regular_file(self._job.answers_file, create=True) as file:
             present = set[bytes]()  # ids of the answers that the job folder has
@@ -73,9 +73,9 @@ class AnswerBackup:
                 if path != self._batches_path:
                     lines = self._private.read(path).splitlines(keepends=True)
                     file.writelines(line for line in lines if _id_of(line) not in present)
-            # If the file is new, the backup has all of it. Otherwise `update` copies it again from its start, because a
-            # killed worker may have added answers after its last copy.
-            if is_new:
+            # On a new host the file has only what the backup has. Where an earlier attempt ran, a killed worker may have added
+            # answers after its last copy. The position stays 0 then, and `update` copies the whole file again.
+            if is_on_new_host:
                 self._copied = file.tell()
                 self._discarded = self._job.discarded_batch_sizes()
         self._is_restored = True
@@ -88,7 +88,9 @@ class AnswerBackup:
         if not self._is_restored:
             return
         if (discarded := self._job.discarded_batch_sizes()) != self._discarded:
-            self.remove()  # none of the copied answers may be used any more
+            # None of the copied answers may be used any more. The first update after a restart on the same host comes here
+            # too, if the earlier attempt had discarded answers. That loses nothing: the file has all that is removed.
+            self.remove()
             self._private.write(self._batches_path, json.dumps(discarded).encode())
             self._copied = 0
             self._discarded = discarded
@@ -98,7 +100,7 @@ class AnswerBackup:
             file.seek(self._copied)
             content = file.read(MAX_PART)
         if complete := content[: content.rfind(b"\n") + 1]:
-            self._private.write(f"{self._part_prefix}{self._copied:012}.jsonl", complete)
+            self._private.write(f"{self._attempt_prefix}{self._copied:012}.jsonl", complete)
             self._copied += len(complete)
 
     def remove(self) -> None:
@@ -111,11 +113,11 @@ class AnswerBackup:
 
     @property
     def _batches_path(self) -> str:
-        return f"{self._prefix}batches.json"
+        return f"{self._request_prefix}batches.json"
 
     def _paths(self) -> list[str]:
         """Return the paths of all files of this request, of all attempts and shards."""
-        return [path for path in self._private.paths(ANSWERS) if path.startswith(self._prefix)]
+        return [path for path in self._private.paths(ANSWERS) if path.startswith(self._request_prefix)]
 
 
 def _id_of(line: bytes) -> bytes:

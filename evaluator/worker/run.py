@@ -94,7 +94,8 @@ class ClaimedRun:
             try:
                 self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.FETCH))
             except StoreError:
-                # Heartbeats are in the private store. Answers and details need it too, but the queue may still work.
+                # Heartbeats are in the private store. Without it no answers and details can be written, but the queue may
+                # still work, so the request is handed back at once.
                 self._release()
                 raise
             beat = Heartbeat(self._queue, request, self._backup, self._settings.heartbeat, self._interrupted.set)
@@ -127,6 +128,7 @@ class ClaimedRun:
     def _evaluate_and_publish(self, heartbeat: Heartbeat) -> None:
         """Go through the stages of an evaluation. Those of a shard end with its answers."""
         self._backup.restore()
+        # The queue of private evaluations is in a store of its own. Errata and approvals of code are in the public one.
         public = open_store(self._settings.store, self._settings) if self._queue.is_private else self._queue.store
         task = prepare_task(self._request, self._settings, public, self._private, self._interrupted, self._devices)
         if self._queue.is_private:  # a withdrawn evaluation must leave no answers behind
@@ -139,6 +141,7 @@ class ClaimedRun:
             return
         evaluation = self._evaluate_all(task, items, dataset, heartbeat)
         heartbeat.enter(Stage.PUBLISH)
+        # Add how many tensors the model shares with its declared base. If they cannot be compared, the result stays as it is.
         result = with_equal_tensors(evaluation.result, task.options.model, self._settings, self._interrupted)
         evaluation = replace(evaluation, result=result)
         publish(evaluation, task, items, self._queue, public, self._private, self._settings, self._interrupted)
@@ -181,7 +184,8 @@ class ClaimedRun:
         """
         if heartbeat.lost:
             raise heartbeat.lost from None
-        # A stop of the whole process group may end the engine before the signal reaches this process: wait for it.
+        # A stop of the whole process group may end the engine before its signal reaches this process. So wait a moment for the
+        # signal before the error counts as a failure.
         if self._stopped.wait(STOP_NOTICE_SECONDS):
             self._release()
             return None
@@ -234,7 +238,8 @@ class ClaimedRun:
     def _clean_up(self) -> None:
         """Back up the answers for the next attempt, or delete them and the job if the request has its outcome.
 
-        The run over the whole set reads the answers of a shard from the backup, and still needs the heartbeats of the lease.
+        A shard deletes only its job folder. The run over the whole set reads the shard's answers from the backup, and still
+        needs the heartbeats of the lease.
         """
         try:
             if self._shard:
