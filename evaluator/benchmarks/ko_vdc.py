@@ -57,12 +57,14 @@ class KoVDC(Choice):
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. The four descriptions were refined or written with Gemini-2.5-pro, and Gemini models are evaluated here too. Models may have been trained on the original AI-Hub data.",
         ),
         data_stays=True,
-        coarse={"em": 5.0, "f1": 5.0, "consistency": 1.0},  # consistency does not depend on which choice is right
+        # The steps to which published scores are rounded, so that nobody can find out the right choices. The step of the
+        # consistency is smaller, because it does not depend on which choice is right.
+        coarse={"em": 5.0, "f1": 5.0, "consistency": 1.0},
         ranking_note=Text(
             "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 답변의 첫 글자만 보므로 ‘정답: B’나 ‘(B)’는 오답이 되고 ‘A chart shows …’로 시작하는 문장은 A를 고른 답으로 처리됩니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
             "Verified results are ranked by strict EM, because the official rule (EM) reads the first character only: ‘정답: B’ and ‘(B)’ are wrong under it, and a sentence that begins with ‘A chart shows …’ chooses A. Reported scores have only the official EM and are ranked separately by it.",
         ),
-        skills={"charts": (None,)},
+        skills={"charts": (None,)},  # the whole set
         hub_task="ko_vdc",
         histogram_note=Text(
             "보기 순서를 바꿔 가며 묻기 때문에, 특정 위치를 더 고르는 경향(위치 편향)이 없는 모델은 모두 25%입니다. ‘-’는 어느 보기를 골랐는지 알 수 없는 답변입니다.",

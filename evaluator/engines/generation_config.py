@@ -57,13 +57,16 @@ NEUTRAL_VALUES: dict[str, Any] = {
 def repository_settings(folder: Path) -> dict[str, Any]:
     """Return the settings in a model's generation config, or in config.json if it has none.
 
-    Return an empty dict if the file is unreadable.
+    Of config.json only the token ids mean anything. Return an empty dict if the file is unreadable.
     """
     return _read(folder / (FILE_NAME if (folder / FILE_NAME).exists() else "config.json"))
 
 
 def dropped_settings(folder: Path) -> list[str]:
-    """Return the names of the settings that a generation config asks for and that plain greedy decoding ignores."""
+    """Return the names of the settings that a generation config asks for and that plain greedy decoding ignores.
+
+    Settings in config.json are not named: transformers takes only token ids from it, so they have no effect in any decoding.
+    """
     settings = _read(folder / FILE_NAME)
     return sorted(name for name, value in NEUTRAL_VALUES.items() if settings.get(name, value) not in (value, None))
 

@@ -1,7 +1,7 @@
 """Ask published questions again about figures with other numbers, to measure whether a model has memorised the answers.
 
-Such an item shows a published figure with numbers from the secret seed, so that all published answers to its question are
-known to be wrong, also within their tolerance. A published figure has two answers, the original's and the twin's. Two more
+Such an item shows a published figure with numbers from the seed of the new set, which is secret. All published answers to its
+question are known to be wrong then, also within their tolerance. A published figure has two answers, the original's and the twin's. Two more
 are drawn in the same way from yet other numbers and held back: they are never shown or published. A model that has not seen
 the published answers gives published and held-back ones equally often, so the difference is 0 on average, however well it
 reads or guesses.
@@ -21,10 +21,11 @@ PUBLISHED: Sequence[tuple[str, int]] = (("sample", 120),)  # seed and number of 
 
 
 def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLISHED) -> list[Pair]:
-    """Return figures of published sets with other numbers. They have at most `most` items.
+    """Return figures of published sets with other numbers. Together they have at most `most` items.
 
-    The number of items is even, because the rest of a set are twins. `sets` are seeds and numbers of questions. A published
-    set has no such items itself.
+    `sets` are the published sets, each as its seed and its number of questions. If `seed` is of one of them, nothing is
+    returned. The number of items is even, because all further items of a set come in twins. Each figure is a Pair without a
+    twin.
     """
     if seed in dict(sets):
         return []
@@ -43,7 +44,7 @@ def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLI
 
 
 def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
-    """Yield the figures of a published set, each with other numbers and the questions that have other answers then.
+    """Yield the figures of a published set, each with other numbers, and with those questions that have other answers then.
 
     `before` is the number of figures of other published sets, whose names they must not get.
     """
@@ -57,7 +58,7 @@ def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
         for first, second in zip(*pair.rows, strict=True):
             if first["version"] != "clean" or first["choices"] or UNANSWERABLE in (first["answer"], second["answer"]):
                 continue
-            question = asked[first["question"]]
+            question = asked[first["question"]]  # the same texts, because they depend on topic and layout only
             answer, *held_back = (question.answer(facts) for facts in (shown, *others))
             published_answers = [first["answer"], second["answer"]]
             if answer is None or {answer, *held_back} & {None, UNANSWERABLE}:
@@ -67,7 +68,7 @@ def _figures(seed: str, published: str, n: int, before: int) -> Iterator[Pair]:
             if _all_differ(answer, published_answers) and _all_differ(answer, held_back):
                 row = row_of(seed, figure, 0, "clean", question.kind, text=question.text, answer=answer)
                 rows.append({**row, "twin": "variant", "published": published_answers, "held_back": held_back})
-        yield Pair(figure.number, (figure,), (rows,), ("clean",))
+        yield Pair(figure.number, (figure,), (rows,), ("clean",))  # without a twin
 
 
 def _all_differ(answer: str, others: Sequence[str | None]) -> bool:

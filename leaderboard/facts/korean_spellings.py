@@ -1,4 +1,7 @@
-"""Korean spellings of model and maker names, so that 젬마 finds Gemma and ㄱㅂ finds Gukbap."""
+"""Korean spellings of model and maker names, so that 젬마 finds Gemma.
+
+A search by initial consonants, such as ㄱㅂ for Gukbap, reads the same text (`data/query.py`).
+"""
 
 import json
 import re

@@ -37,9 +37,9 @@ class Quantity(NamedTuple):
         """Return whether the values are equal, and neither their units nor their senses contradict each other.
 
         A missing unit agrees with any other. The counter 개 agrees with its compounds: 187개 agrees with 187개소.
-        A decrease of 5.2 % is −5.2 %.
+        A decrease of 5.2 % is −5.2 %. A direction and a bound contradict each other, too: 5% 감소 and 5% 이상.
         """
-        if self.value == -other.value and self._is_decrease(other):
+        if self.value == -other.value and _one_is_called_decrease(self, other):
             return are_interchangeable(self.unit, other.unit)
         if self.sense and other.sense and self.sense != other.sense:
             return False
@@ -60,11 +60,6 @@ class Quantity(NamedTuple):
         if not have_same_measure(self.unit, other.unit):
             return False
         return self.value * MEASURES[self.unit].factor == other.value * MEASURES[other.unit].factor
-
-    def _is_decrease(self, opposite: "Quantity") -> bool:
-        """Return whether the positive one of two opposite quantities is a decrease: -5.2% and 5.2% 감소."""
-        positive = self if self.value > 0 else opposite
-        return positive.value > 0 and positive.sense == "-"
 
 
 class Mention(NamedTuple):
@@ -152,6 +147,12 @@ _SENSE_BEFORE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+def _one_is_called_decrease(one: Quantity, opposite: Quantity) -> bool:
+    """Return whether, of two quantities with opposite values, the positive one is called a decrease: -5.2% and 5.2% 감소."""
+    positive = one if one.value > 0 else opposite
+    return positive.value > 0 and positive.sense == "-"
 
 
 def quantities(text: str) -> list[Quantity]:
