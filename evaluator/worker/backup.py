@@ -64,9 +64,10 @@ class AnswerBackup:
             present = set[bytes]()  # ids of the answers that the job folder has
             size = 0  # bytes of the complete lines
             for line in iter(partial(file.readline, MAX_LINE), b""):
-                if line.endswith(b"\n"):  # otherwise a killed writer left half a line
-                    present.add(_id_of(line))
-                    size += len(line)
+                if not line.endswith(b"\n"):  # a killed writer left half a line, or a model wrote one that is too long
+                    break
+                present.add(_id_of(line))
+                size += len(line)
             file.seek(size)
             file.truncate()
             for path in paths:

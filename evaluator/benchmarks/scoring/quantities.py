@@ -84,6 +84,7 @@ _SIGNED_NUMBER = re.compile(
 )
 _EXPONENT = re.compile(r"e[+-]?\d+", re.IGNORECASE)  # of 1e400, which `plain` has left because it is too large
 _UNIT = re.compile(rf"\s?({UNIT})", re.IGNORECASE | re.VERBOSE)
+_PERCENTAGE = re.compile(r"\s\d+(?:\.\d+)?\s?%")
 RATIO = ":"  # the unit of a ratio such as 7:3, whose value is 7/3
 _RATIO = re.compile(
     rf"""
@@ -182,8 +183,8 @@ def scan(text: str) -> tuple[Mention, ...]:
         if len(number) > MAX_DIGITS:
             continue
         value, last_myriad = _parse_value(number, multipliers)
-        # 1조 2,000억: a smaller number after 만, 억 or 조 belongs to the same quantity.
-        while last_myriad:
+        # 1조 2,000억: a smaller number after 만, 억 or 조 belongs to the same quantity, but not the 5% of "3만 5%".
+        while last_myriad and not _PERCENTAGE.match(text, position):
             is_spaced = text[position : position + 1].isspace()
             smaller = _SIGNED_NUMBER.match(text, position + 1 if is_spaced else position)
             if smaller is None or smaller["sign"] or len(smaller["number"]) > MAX_DIGITS:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.core.data_types import Item
+from evaluator.job.folder import MAX_LINE
 from evaluator.results.shard import Shard, parse_shard
 from evaluator.worker.backup import AnswerBackup
 from evaluator.worker.loop import Worker
@@ -104,3 +105,19 @@ def test_restore_joins_answers_of_several_hosts(settings: Settings, tmp_path: Pa
     here.write_bytes(lines[0] + lines[4] + lines[5][:9])  # a killed writer cut off the last line
     AnswerBackup(private, key, 2, tmp_path / "here").restore()
     assert sorted(here.read_bytes().splitlines(keepends=True)) == lines
+
+
+def test_restore_cuts_answers_at_a_line_that_is_too_long(settings: Settings, tmp_path: Path) -> None:
+    """Such a line was forged by a model. What follows it is not trusted, but comes back from the backup."""
+    private = open_private_store(settings)
+    key = "a" * 32
+    lines = [f'{{"id": "{number:032x}-0", "text": "x"}}\n'.encode() for number in range(3)]
+    backup = AnswerBackup(private, key, 1, tmp_path / "lost")
+    backup.restore()
+    (tmp_path / "lost/out/answers.jsonl").write_bytes(b"".join(lines))
+    backup.update()
+    here = tmp_path / "here/out/answers.jsonl"
+    here.parent.mkdir(parents=True)
+    here.write_bytes(lines[0] + b"x" * (MAX_LINE + 100) + b"\n" + lines[1])
+    AnswerBackup(private, key, 2, tmp_path / "here").restore()
+    assert here.read_bytes().splitlines(keepends=True) == lines
