@@ -102,9 +102,8 @@ class WorkerStatus:
         """Read leases and workers, each if the time for it has come. Raises StoreError."""
         running = [row.key for row in self._queue if row.status == Status.RUNNING]
         now = time.monotonic()
-        ended = (
-            self.leases.keys() - running
-        )  # evaluations that are still shown as running; leases are read again at once
+        # Evaluations that are shown as running, but have ended. If there are any, the leases are read again at once.
+        ended = self.leases.keys() - running
         if now - self._leases_read >= LEASES_EVERY or ended:
             self._leases_read = now
             self.leases = heartbeats.last_by_key(running) if running else {}
