@@ -15,7 +15,7 @@ Published rules: `published_quantities`, `chart_answers`, `html_text` (KorQuAD 2
 
 How numbers are read, from the bottom: `units`, `number_words` (삼만 → 30000), `dates` (오후 6시 → 18시) → `notation` (one form
 of signs, units and markup) → `quantities` → `quantity_sets` → `sentence_values` (which values of a sentence count) →
-`named_values` → `contradictions`, `asides` → `final_answer` → `readings`.
+`named_values` → `contradictions`, `asides`, `answer_passages` → `final_answer` → `readings`.
 
 How responses to InfoChartQA are read: `names` → `chart_text` → `chart_other_subjects` → `chart_passages` →
 `chart_names`, `chart_values`, `chart_lists` → `strict_chart_answers`.

@@ -1,8 +1,8 @@
 """Decide which of the quantities in one sentence it asserts, and which are operands, labels of rows, or about other rows.
 
 "2018년 6,904건에서 227건 증가한 7,131건입니다" has four quantities: 2018년 labels a row, 6,904건 and 227건 are operands, and
-only 7,131건 is asserted. `final_answer` picks the sentences and calls `asserted_in_sentence` for each. Other modules use
-single rules of this one.
+only 7,131건 is asserted. `answer_passages` picks the sentences, and `final_answer` calls `asserted_in_sentence` for each. Other
+modules use single rules of this one.
 
 Sentences are texts that `plain` has returned. Rules look at the words right before and after a quantity, so most patterns
 below are matched at the end of a quantity (`…_AFTER`, `…_ENDING`) or searched right before its start (`…_BEFORE`). In their
@@ -370,7 +370,7 @@ def clause_of(sentence: str, reference: Reference) -> str:
 def asserted_in_sentence(sentence: str, reference: Reference, limit: int | None = None) -> list[Quantity]:
     """Return the quantities that a sentence asserts: 7,131건 of "2018년 6,904건에서 227건 증가한 7,131건입니다".
 
-    Quantities that start at the offset `limit` or behind it are ignored, see `final_answer.Passage`.
+    Quantities that start at the offset `limit` or behind it are ignored, see `answer_passages.Passage`.
     """
     mentions = [mention for mention in scan(sentence) if limit is None or mention.start < limit]
     if len(mentions) > MAX_VALUES:
