@@ -35,7 +35,7 @@ MAX_PASSAGES = 50
 _MAX_UNIT_LENGTH = 10  # characters after bold text in which its unit may be: **603**천 명
 _MAX_COMPARED = 2  # values at the start of a sentence of which one may be compared with the answer
 
-# Words after which an answer is given. 값은 counts only if no other marker does.
+# Words after which an answer is given. 값은 counts only if no value follows another one, or a conclusion.
 MARKER = re.compile(
     r"""
     (?<![가-힣A-Za-z])(?:최종\s?)?
@@ -48,6 +48,7 @@ MARKER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_WORD_BEFORE = re.compile(r"\w[ ,]")  # 가장 큰 [값은]
 _CONCLUSION = re.compile(
     r"""
     (?<![가-힣A-Za-z])
@@ -162,10 +163,15 @@ class _PassageFinder:
         return list(map(Passage, [concluded[-1], *others]))
 
     def after_value_markers(self) -> list[Passage]:
-        """Return what 값은 marks: 값은 603천 명. This comes after conclusions, because it may name a value of the working."""
-        if not all(map(_is_value_marker, self._markers)):
-            return []
-        return self._after(self._markers)
+        """Return what 값은 marks: 값은 603천 명. This comes after conclusions, because it may name a value of the working.
+
+        If another marker has announced the answer, 값은 must begin its sentence. Within one it may name another value than the
+        answer: "정답은 아래와 같습니다. 603천 명입니다. 가장 큰 값은 700천 명입니다."
+        """
+        value_markers = [match for match in self._markers if _is_value_marker(match)]
+        if len(value_markers) < len(self._markers):
+            value_markers = [match for match in value_markers if not _WORD_BEFORE.match(self._text, match.start() - 2)]
+        return self._after(value_markers)
 
     def in_bold(self) -> list[Passage]:
         """Return the last text in bold if all of them have the same values: **603천 명**."""

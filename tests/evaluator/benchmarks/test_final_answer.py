@@ -1181,6 +1181,26 @@ def test_strict_match_finds_answer_beside_working_and_brackets(output: str, righ
     assert strict_match(INCREASE, "227건", output) is right
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        "표를 보겠습니다.\n2022년 700천 명, 2021년 97천 명.\n값은 603천 명입니다.",
+        "답변: 표를 보겠습니다.\n2022년 700천 명, 2021년 97천 명.\n값은 603천 명입니다.",
+        "계산: 700천 명 - 97천 명\n값은 603천 명",
+        "정답은 아래와 같습니다.\n계산: 700천 명 - 97천 명\n값은 603천 명",
+    ],
+)
+def test_strict_match_reads_value_marker_after_announcement(output: str) -> None:
+    question = "2023년 관광객은 몇 명입니까?"
+    assert strict_match(question, "603천 명", output)
+    assert not strict_match(question, "700천 명", output)
+
+
+def test_strict_match_ignores_value_marker_in_sentence_after_announcement() -> None:
+    output = "정답은 아래와 같습니다.\n603천 명입니다. 가장 큰 값은 700천 명입니다."
+    assert strict_match("2023년 관광객은 몇 명입니까?", "603천 명", output)
+
+
 def test_matches_name_after_announcement_and_working() -> None:
     question = "주택 수가 가장 많은 유형은 무엇입니까?"
     output = "표를 보면 다음과 같습니다.\n풀이: 아파트 500호, 오피스텔 300호\n아파트입니다."
