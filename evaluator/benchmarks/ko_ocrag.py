@@ -234,6 +234,7 @@ class KoOCRAG(Transcription):
         if gold_descriptions:
             values["rouge1"] = mean_of_best(gold_descriptions, descriptions, _ascii_tokens, _recall)
             values["rouge1_strict"] = mean_of_best(gold_descriptions, descriptions, _korean_tokens, _recall)
+        # The prompt stands for the question: it is what asks for descriptions, in Korean.
         return with_language(values, self.prompt, "\n".join(descriptions))
 
 

@@ -99,20 +99,24 @@ class ApiEngine:
         if options.remote and not self._secret and options.api.key != API_KEY:
             raise EvaluationError(FailureCode.API_REFUSED, f"the variable {options.api.key} is not set")
         self._server: Server | None = None
-        self._model: Any = None  # ServedModel; None for a remote server, and if only the server can run the model
-        self._format = OutputFormat(writes_reasoning=True if options.asks_for_reasoning else None)
+        self._served_model: Any = (
+            None  # ServedModel; None for a remote server, and if only the server can run the model
+        )
+        self._output_format = OutputFormat(writes_reasoning=True if options.asks_for_reasoning else None)
         if options.api.spawn:
             self._start_server(options.api.spawn)
         self._parameters = RequestParameters(self._protocol_parameters(), self._fields_of_spawned_server())
         self._max_tokens = options.max_new_tokens  # that may be generated, unless prompts are fitted to the context
-        if self._format.writes_reasoning:
+        if self._output_format.writes_reasoning:
             self._max_tokens += options.max_reasoning_tokens
-        self._reached = False  # whether the server has ever sent a response
+        # What has been seen of the server.
+        self._reached = False  # whether it has ever sent a response
         self._answered = Counter[bool]()  # number of questions with images (True) and without that it has answered
         self._refused = Counter[bool]()  # number of those that it has refused
         self._last_answer = time.monotonic()  # when the last question was answered
         self._with_reasoning = 0  # number of answers after reasoning
         self._messages: set[str] = set()  # of the server, as logged
+        # Where and how fast requests are sent, and within which budget.
         base_url = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (base_url, *options.api.replicas)
         self.batch_size = options.batch_size or DEFAULT_CONCURRENCY
@@ -127,7 +131,7 @@ class ApiEngine:
     @property
     def server_context(self) -> int | None:
         """The number of tokens to which a spawned server limits the model's context, or None if it does not."""
-        return self._model.reduced_context if self._model else None
+        return self._served_model.reduced_context if self._served_model else None
 
     @property
     def server_build(self) -> str | None:
@@ -141,8 +145,10 @@ class ApiEngine:
         from evaluator.engines.served_model import format_by_template, load_served_model
 
         self._server = Server(command, self._options)
-        self._model = load_served_model(self._options, self._server.context)
-        self._format = self._model.output_format if self._model else format_by_template(self._options)
+        self._served_model = load_served_model(self._options, self._server.context)
+        self._output_format = (
+            self._served_model.output_format if self._served_model else format_by_template(self._options)
+        )
 
     def _protocol_parameters(self) -> dict[str, Any]:
         """Return the parameters of requests that the OpenAI protocol has."""
@@ -161,10 +167,10 @@ class ApiEngine:
         # Tags and the ends of answers may be special tokens, which servers leave out unless they are asked for them. The
         # ids of the tokens are the whole output, even if a parser of the server has taken the text apart.
         fields: dict[str, Any] = {"skip_special_tokens": False}
-        if self._model:
-            fields |= {"return_token_ids": True, "stop_token_ids": self._model.stops}
-        if self._format.switches:
-            fields["chat_template_kwargs"] = self._format.switches
+        if self._served_model:
+            fields |= {"return_token_ids": True, "stop_token_ids": self._served_model.stops}
+        if self._output_format.switches:
+            fields["chat_template_kwargs"] = self._output_format.switches
         return fields
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
@@ -199,8 +205,8 @@ class ApiEngine:
     def close(self) -> None:
         if self._server:
             self._server.close()
-        if self._model:
-            self._model.close()
+        if self._served_model:
+            self._served_model.close()
 
     async def _answer_all(self, prompts: Iterator[Prompt], results: queue.Queue[Any], stopped: threading.Event) -> None:
         """Put the answers to all prompts into `results`, until `stopped` is set or the budget is spent.
@@ -277,9 +283,9 @@ class ApiEngine:
 
     def _fit(self, prompt: Prompt) -> "_FittedPrompt":
         """Fit a prompt's page to the context of the server's model, or to the characters that the operator allows."""
-        if self._model and self._api.page_chars is None:
-            prepared = self._model.prepare(prompt)
-            return _FittedPrompt(prepared.text, prepared.windows, self._model.max_tokens(prepared))
+        if self._served_model and self._api.page_chars is None:
+            prepared = self._served_model.prepare(prompt)
+            return _FittedPrompt(prepared.text, prepared.windows, self._served_model.max_tokens(prepared))
         room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
         text, windows = fit_page(prompt, room, len)
         return _FittedPrompt(text, windows, self._max_tokens)
@@ -287,15 +293,20 @@ class ApiEngine:
     def _check_tags(self, answer: Answer) -> None:
         """Raise EvaluationError if a spawned server seems to leave out the tags of reasoning.
 
-        Its text then does not show where the reasoning ends and the answer starts. The built-in engine can tell them
-        apart by the ids of the tokens, as can this engine if the server sends them.
+        Some models mark reasoning with special tokens. Each request asks the server to leave them in its text. Without them,
+        the text does not show where the reasoning ends. That matters only if the server does not send the ids of the tokens,
+        which show it too.
+
+        The server seems to leave the tags out if no answer has had reasoning so far, and one of two things is true: it has
+        rejected the field that asks for special tokens, or it has answered MIN_ANSWERS_TO_CHECK_TAGS questions.
         """
-        # If there are special tags, there is a `_model`, because only its tokenizer knows that they are special.
-        if not self._format.has_special_tags or self._model.has_read_ids:
+        if not self._output_format.has_special_tags:
+            return
+        # If there are special tags, there is a `_served_model`, because only its tokenizer knows that they are special.
+        if self._served_model.has_read_ids:
             return
         if answer.reasoning_tokens is not None and answer.text:
             self._with_reasoning += 1
-        # The first request asks for special tokens, see `_fields_of_spawned_server`.
         has_rejected_field = not self._parameters.asks_for_special_tokens
         has_answered_enough = self._answered.total() >= MIN_ANSWERS_TO_CHECK_TAGS
         if not self._with_reasoning and (has_rejected_field or has_answered_enough):
@@ -312,29 +323,40 @@ class ApiEngine:
             sys.stderr.write(f"{SERVER_LOG_PREFIX}{message}\n")
 
     def _check_failure(self, error: Exception, *, with_images: bool) -> None:
-        """Raise EvaluationError if this error means that all other questions would fail, too.
-
-        A spawned server that does not answer a question is not asked further ones, because the built-in engine may be
-        able to answer it.
-        """
-        message = f"the server answers no question: {error}"
-        if isinstance(error, openai.APIStatusError):
-            message = f"the server answers {error.status_code}: {server_message(error, self._secret)}"
+        """Raise EvaluationError unless the other questions may still be answered. A spawned server gets no second chance."""
         if self._server:
-            # openai's class of timeouts is a subclass of that of connection errors.
-            is_timeout = isinstance(error, openai.APITimeoutError)
-            is_unreachable = isinstance(error, openai.APIConnectionError) and not is_timeout
-            if self._server.exit_code is not None or (is_unreachable and self._server.is_ending()):
-                message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
-            raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
+            raise self._failure_of_spawned_server(self._server, error) from None
+        self._check_remote_failure(error, with_images=with_images)
 
+    def _failure_of_spawned_server(self, server: Server, error: Exception) -> EvaluationError:
+        """Return the error that ends this engine: the built-in engine may be able to answer what the server cannot."""
+        # openai's class of timeouts is a subclass of that of connection errors.
+        is_timeout = isinstance(error, openai.APITimeoutError)
+        is_unreachable = isinstance(error, openai.APIConnectionError) and not is_timeout
+        if server.exit_code is not None or (is_unreachable and server.is_ending()):
+            message = f"{server.name} ended with code {server.exit_code} while it was asked"
+        elif isinstance(error, openai.APIStatusError):
+            message = self._status_message(error)
+        else:
+            message = f"the server answers no question: {error}"
+        return EvaluationError(FailureCode.SERVER_FAILED, message)
+
+    def _check_remote_failure(self, error: Exception, *, with_images: bool) -> None:
+        """Raise EvaluationError if the server cannot be reached or refuses all questions.
+
+        It refuses all if it says so by its status, if the account is out of credit, or if it has refused MAX_REFUSALS
+        questions and answered none. Questions with images are counted apart, because a server may refuse images only.
+        """
         if not self._reached and isinstance(error, openai.APIConnectionError):
             raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
         if isinstance(error, openai.APIStatusError) and not is_retryable(error):
             self._refused[with_images] += 1
             refuses_all = not self._answered[with_images] and self._refused[with_images] >= MAX_REFUSALS
             if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
-                raise EvaluationError(FailureCode.API_REFUSED, message) from None
+                raise EvaluationError(FailureCode.API_REFUSED, self._status_message(error)) from None
+
+    def _status_message(self, error: openai.APIStatusError) -> str:
+        return f"the server answers {error.status_code}: {server_message(error, self._secret)}"
 
     async def _complete(
         self, servers: ServerPool, prompt_id: str, content: list[Any], upper_bound: TokenCounts
@@ -366,7 +388,7 @@ class ApiEngine:
                         raise
                     if self._server and not completion.choices:  # only providers have filters that block questions
                         raise InvalidCompletionError("the completion has no choices")
-                    return answer_in(completion, prompt_id, self._format, self._secret)
+                    return answer_in(completion, prompt_id, self._output_format, self._secret)
         raise AssertionError("the last attempt either returns or raises")
 
     def _has_died(self, error: BaseException) -> bool:

@@ -192,7 +192,8 @@ class ExtractiveEngine:
     def _best_spans(self, windows: Sequence[Window], questions: int) -> list[Span | None]:
         """Return the best span of each question over all its windows, as indexes of tokens of the page.
 
-        Of spans with equal scores, the one in the earliest window wins. The span is None if the page has no tokens.
+        Of spans with equal scores, the one in the earliest window wins. The span is None if the page has no tokens, or if no
+        window has one of its best starts before one of its best ends.
         """
         # For each question its best span so far, and where the span's window starts on the page.
         best: list[tuple[Span, int]] = [(NO_SPAN, 0)] * questions
@@ -212,7 +213,7 @@ class ExtractiveEngine:
         return [None if span.score == NO_SPAN.score else span for span, _ in best]
 
     def _window_spans(self, windows: Sequence[Window]) -> list[Span]:
-        """Return the best span of each window, as indexes of tokens of the window. Its length is not limited."""
+        """Return the best span of each window, as indexes of tokens of the window, however long."""
         inputs, on_page = self._padded(windows)
         output = _output(self._model, inputs)
         k = min(SPAN_CANDIDATES, on_page.shape[1])

@@ -52,11 +52,15 @@ class Rounding:
     def part(self, metric: str, share: float, n: int) -> float | None:
         """Return a metric over a part of `n` items in percent, or None if it is not published.
 
-        Coarse results have two kinds of metrics for parts: those that do not depend on the gold answers, and the headline,
-        if the whole set has at least SMALL_PART items.
+        A trial run has all digits. Otherwise:
+        - Results that are not coarse, and metrics that do not depend on the gold answers: in steps of one item of the part.
+        - The headline of coarse results: not published if the whole set has fewer than SMALL_PART items. In steps of PART_STEP
+          for a small part, and in steps of one item for another part.
+        - All other metrics of coarse results: not published.
         """
+        # Unlike in `total`, the headline of coarse results is hidden too, because a small part has few answers.
         if not self.is_coarse or not self.benchmark.metric(metric).needs_gold:
-            steps = None if self.steps is None else n  # a trial run has all digits here, too
+            steps = None if self.steps is None else n
             return percent(share, steps)
         if metric != self.benchmark.card.headline or self.n < SMALL_PART:
             return None

@@ -81,12 +81,13 @@ class LiveBoard:
         """Return the last view at once. If it may be outdated, start a refresh in the background."""
         is_due = self._has_unread_write or self._refresh_run.ended_for >= HEAD_POLL_S
         if is_due and self._refresh_run.try_begin():
-            threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
+            threading.Thread(target=self._refresh_and_end_run, name="refresh", daemon=True).start()
         return self._view
 
     def fresh_view(self) -> View:
         """Return a view that is at most HEAD_POLL_S old, or the last one if the store does not answer within WAIT_S."""
-        # Twice, because the refresh that is waited for may have begun before this process wrote something.
+        # The first round waits for a refresh that is under way. It may have begun before this process wrote to the store, and
+        # has then not read what was written. In that case the second round starts another refresh.
         for _ in range(2):
             self.view()
             self._refresh_run.wait(WAIT_S)
@@ -102,7 +103,7 @@ class LiveBoard:
     def refresh(self) -> View:
         """Refresh now, however long that takes, and return the new view."""
         self._refresh_run.begin()
-        self._refresh()
+        self._refresh_and_end_run()
         return self._view
 
     @property
@@ -185,8 +186,8 @@ class LiveBoard:
         content = self.result_json(key)
         return EvalResult.from_json(content).paired if content else []
 
-    def _refresh(self) -> None:
-        """Read the store and end the run, which the caller has begun."""
+    def _refresh_and_end_run(self) -> None:
+        """Read the store, then end the run, which the caller has begun. The workers are read after that."""
         self._has_unread_write = False  # before the store is read, because this process may write something meanwhile
         failed_attempts_before = self._store.failed_attempts
         try:
@@ -200,11 +201,10 @@ class LiveBoard:
                 self._other_failures += 1
             log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
-            # The workers' heartbeats are read after each refresh. Their reading begins before the refresh ends, so that
-            # `fresh_view` waits for it too.
-            has_to_read_workers = self.workers.announce_refresh(self._view.queue)
+            # `fresh_view` waits for this run, and then for that of the workers. So their run must begin before this one ends.
+            has_to_read_workers = self.workers.try_begin(self._view.queue)
             self._refresh_run.end()
-        # Not part of the run, because a private store that does not answer must not keep the board from refreshing.
+        # After the end of the run, because a private store that does not answer must not keep the board from refreshing.
         if has_to_read_workers:
             self.workers.refresh()
         # `prepare` computes what pages need of a view. Here it matters at the start only: `_update_view` prepares later views.

@@ -85,12 +85,12 @@ def _leads(standing: Standing) -> bool:
 
 @dataclass(frozen=True)
 class _Bounds:
-    """The lowest and highest overall score, from 0 to 1, of a model: with its worst and its best rank on each benchmark."""
+    """The lowest and highest overall score of a model: with its worst and its best rank on each benchmark."""
 
     name: str
     rank: int
-    low: float
-    high: float
+    low: float  # 0 to 1, like the score
+    high: float  # 0 to 1, but it may be higher if the model has a better relative, see `_bounds_of`
 
 
 def overall_places(
@@ -134,17 +134,22 @@ def _bounds_of(
 ) -> list[_Bounds]:
     """Return the bounds of the overall scores of models that are compared with each other.
 
-    The overall score averages the share of other families that a model is ahead of (`models.share_behind`), where the best
-    model of a family counts. On each benchmark, a model may lose the families from its rank down to its worst rank, and gain
-    those from its rank up to its best rank. With rank 3, best rank 2, worst rank 5 and 10 other families, ranked 1, 2, 4, 5
-    and so on, its share of 0.8 may be 0.6 to 0.9. A result without an interval has no range of ranks, and changes nothing. A
-    better relative counts like any other family, so that equal scores have equal bounds.
+    The overall score of a model is the mean, over benchmarks, of the share of other families that it is ahead of
+    (`models.share_behind`). A family ranks where its best model ranks.
+
+    For example, there are 10 other families, and the model has rank 3. It is ahead of 8 of them, so its share is 0.8. If its
+    worst rank is 5, the families with ranks 4 and 5 may pass it, so its share may be 0.6. If its best rank is 2, it may pass
+    the family with rank 2, so its share may be 0.9. A result without an interval has no range of ranks, and changes nothing.
+
+    A model may have a better relative in its own family. The relative is counted as if it were of another family. Otherwise two
+    models with the same score, one of which has a better relative, would have different bounds. The highest score may then be
+    above 1.
     """
-    lost = dict.fromkeys((model.model for model in group), 0.0)  # shares that may be lost, summed over the benchmarks
-    gained = dict(lost)
+    share_it_may_lose = dict.fromkeys((model.model for model in group), 0.0)  # summed over the benchmarks
+    share_it_may_gain = dict(share_it_may_lose)
     for benchmark in benchmarks:
         cells = {model.model: model.cells[benchmark] for model in group}
-        best_ranks: dict[str, int] = {}
+        best_ranks: dict[str, int] = {}  # by family
         for name, cell in cells.items():
             if cell.rank:
                 family = family_of.get(name, name)
@@ -153,12 +158,14 @@ def _bounds_of(
         other_families = max(1, len(ranks) - 1)
         for name, cell in cells.items():
             if cell.rank and cell.best and cell.worst:
-                lost[name] += (bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)) / other_families
-                gained[name] += (bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)) / other_families
+                families_that_may_pass = bisect_right(ranks, cell.worst) - bisect_right(ranks, cell.rank)
+                families_it_may_pass = bisect_left(ranks, cell.rank) - bisect_left(ranks, cell.best)
+                share_it_may_lose[name] += families_that_may_pass / other_families
+                share_it_may_gain[name] += families_it_may_pass / other_families
     bounds = []
     for model in group:
         overall = model.overall[inputs]
-        low = overall.score / 100 - lost[model.model] / len(benchmarks)
-        high = overall.score / 100 + gained[model.model] / len(benchmarks)
+        low = overall.score / 100 - share_it_may_lose[model.model] / len(benchmarks)
+        high = overall.score / 100 + share_it_may_gain[model.model] / len(benchmarks)
         bounds.append(_Bounds(model.model, overall.rank, low, high))
     return bounds

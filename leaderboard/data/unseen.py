@@ -116,7 +116,7 @@ def _ranks(models: Sequence[ModelRow], benchmark: str) -> dict[str, RankedRow]:
 def with_unseen_changes(boards: Boards, models: Sequence[ModelRow], changes: Sequence[UnseenChange]) -> Boards:
     """Return the boards with `BoardRow.unseen_change` filled in on the rows that represent compared models on public sets.
 
-    `LiveBoard` recognises a board in which nothing changes by its identity, so it stays the same list object.
+    `ViewReader` recognises a board in which nothing changes by its identity, so it stays the same list object.
     """
     model_of = {model.model: model for model in models}
     change_of: dict[str, ShownChange] = {}  # by key of the row

@@ -58,26 +58,29 @@ class ViewReader:
         errata = [erratum for erratum in self._errata.read(snapshot) if erratum.benchmark in BENCHMARKS]
         commitments = self._commitments.read(snapshot)
         retired = [*self._retirements.read(snapshot), *evaluated_after_reveal(results, commitments)]
-        private = private_counts(self._attempts.read(snapshot))
+        private_attempts = private_counts(self._attempts.read(snapshot))
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
         for row in (*self._published, *results):
             rows[row.benchmark].append(row)
 
-        # A benchmark is annotated and ranked again if its rows or any annotation changed.
-        annotations = (retired, commitments, errata, private)
+        # A benchmark is annotated and ranked again if its rows or any annotation have changed.
+        annotations = (retired, commitments, errata, private_attempts)
         has_same_annotations = annotations == (last.retired, last.commitments, last.errata, last.private_attempts)
         reasons = {retirement.key: retirement.reason for retirement in retired if retirement.until is None}
         errata_counts = _errata_counts(errata)
         boards: Boards = {}
         changed: list[str] = []  # benchmarks
-        for name, own in rows.items():
-            if has_same_annotations and last.rows.get(name) == own:
+        for name, rows_of_benchmark in rows.items():
+            if has_same_annotations and last.rows.get(name) == rows_of_benchmark:
                 boards[name] = last.boards[name]
             else:
                 changed.append(name)
-                boards[name] = ranked(with_annotations(own, reasons, errata_counts.get(name, {}), private))
+                annotated = with_annotations(rows_of_benchmark, reasons, errata_counts.get(name, {}), private_attempts)
+                boards[name] = ranked(annotated)
 
-        # What depends on several boards: the overall ranking, and how scores change on sets that a model cannot have seen.
+        # What depends on several boards, and is computed once all of them are ranked: the overall ranking, and how ranks change
+        # on sets that a model cannot have seen. `with_unseen_changes` may also change rows of boards that were not ranked again.
+        # A board in which it changes nothing stays the same list object.
         models = model_rows(boards) if changed else last.models
         unseen = last.unseen
         if any(map(is_compared, changed)):
@@ -103,7 +106,7 @@ class ViewReader:
             retired=retired,
             commitments=commitments,
             errata=errata,
-            private_attempts=private,
+            private_attempts=private_attempts,
         )
         if not changed:
             view.take_over(last)
@@ -127,10 +130,11 @@ class ViewReader:
 
 
 def _tables(boards: Boards, last: Mapping[str, Table]) -> dict[str, Table]:
-    """Return the tables of boards. A board that is still the same list keeps its table, with all that it has computed."""
+    """Return the tables of boards. Those of unchanged boards are kept, with everything that they have computed."""
     tables: dict[str, Table] = {}
     for name, board in boards.items():
         known = last.get(name)
+        # A board that has not changed is still the same list object, see `ViewReader.read`.
         tables[name] = known if known and known.rows is board else Table(name, board)
     return tables
 

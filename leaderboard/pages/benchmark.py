@@ -42,13 +42,13 @@ def _report_of_item(board: LiveBoard, name: str) -> str | None:
     return report_form(board, f"Wrong item: {name}", body)
 
 
-def benchmark(board: LiveBoard, here: Location, version: str) -> str:
+def benchmark_page(board: LiveBoard, here: Location, version: str) -> str:
     """Write the page of the benchmark that the path names, for the search, filters and columns in its parameters."""
     name = here.path
     view = board.view()
     query = Query.from_params(dict(here.params))
-    found = view.select(name, query)  # all rows that match
-    rows = found[: query.shown]
+    matching = view.select(name, query)
+    rows = matching[: query.shown]
     benchmark = BENCHMARKS[name]
     card = benchmark.card
     filled = view.tables[name].filled_columns  # columns that are empty in all rows are not offered
@@ -56,8 +56,9 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     sort_columns = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
     defaults = [column.key for column in choosable if column.default]
     # Whether each kind of chart can be drawn of the rows that match; the others are hidden.
-    charts = {kind: kind in view.tables[name].charts and has_data(kind, found) for kind in charts_of(name)}
-    ranked_rows = [ranked for ranked in without_reported_if_measured(rows) if ranked.rank]
+    charts = {kind: kind in view.tables[name].charts and has_data(kind, matching) for kind in charts_of(name)}
+    # Of the rows shown, those that the page offers to paste into a text. Reported scores of measured models are left out.
+    rows_to_paste = [ranked for ranked in without_reported_if_measured(rows) if ranked.rank][:TABLE_ROWS]
     return render_page(
         board,
         here,
@@ -68,22 +69,22 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         description=translate(card.summary, here.language),
         structured_data=table_data(here, name),
         card_picture=here.card(name),
-        pasted=ranked_rows[:TABLE_ROWS],
+        rows_to_paste=rows_to_paste,
         name=name,
         benchmark=benchmark,
         benchmarks={name: benchmark},
         report_item=_report_of_item(board, name),
         errata=view.errata_of(name),
         query=query,
-        kept={key: value for key, value in here.params if key in SHARED_PARAMS},
+        params_of_other_benchmarks={key: value for key, value in here.params if key in SHARED_PARAMS},
         rows=rows,
-        kinds=_kinds(found),
+        kinds=_kinds(matching),
         summary=view.summaries[name],
         families=view.families,
-        found=len(found),
+        found=len(matching),
         total=len(view.boards[name]),
         updated=view.summaries[name].updated,
-        more=query.shown + ROWS_PER_PAGE,
+        shown_after_more=query.shown + ROWS_PER_PAGE,
         columns=columns_of(name, rows, query.columns, query.sort),
         row_cells=_cells(view, here),
         choices=choosable,
@@ -125,4 +126,4 @@ def _cells(view: View, here: Location) -> TableCells:
     return table_cells(view.version, replace(here, params=(), origin=""))
 
 
-PAGE = Page(benchmark, (*SHARED_PARAMS, "sort", "columns", "n"))
+PAGE = Page(benchmark_page, (*SHARED_PARAMS, "sort", "columns", "n"))

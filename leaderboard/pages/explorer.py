@@ -43,7 +43,7 @@ def explorer(board: LiveBoard, here: Location, version: str) -> str:
         name=name,
         items=items[:shown],
         found=len(items),
-        more=shown + FIRST_ITEMS,
+        shown_after_more=shown + FIRST_ITEMS,
         max_page_text=MAX_PAGE_TEXT,
         reports={explored.item.id: report_address(board, name, explored) for explored in items[:shown]},
     )

@@ -53,7 +53,7 @@ def models(board: LiveBoard, here: Location, version: str) -> str:
         words=words,
         models=found if here.is_static else found[:shown],
         found=len(found),
-        more=shown + ROWS_PER_PAGE,
+        shown_after_more=shown + ROWS_PER_PAGE,
     )
 
 

@@ -55,7 +55,7 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         counted=view.counted_models,
         changes=board.changes()[:MAX_CHANGES],
         other_benchmarks=_changed_averages(board, view),
-        more=shown + ROWS_PER_PAGE,
+        shown_after_more=shown + ROWS_PER_PAGE,
         **_table(view, finder, models, shown),
     )
 

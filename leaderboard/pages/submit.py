@@ -99,12 +99,12 @@ def outcome_lines(outcomes: Sequence[Outcome], here: Location) -> list[Line]:
 
 
 def report_line(report: Report, here: Location) -> Line:
-    """Return the message about a check without submission, the button that queues nothing even if the model passes."""
+    """Return the message for a visitor who pressed *Check*, which queues nothing even if the model passes."""
     is_accepted = can_be_submitted(report)
     has_refusal = any(check.refusal for check in report.checks)
     if is_accepted:
         key = "accepted_by_some" if has_refusal else "accepted_by_all"
     else:
-        # Nothing is refused and nothing can be queued only if all chosen benchmarks are unknown.
+        # Without a refusal, the only cause is that none of the chosen benchmarks exists.
         key = "accepted_by_none" if has_refusal else "no_benchmark"
     return Line(is_accepted, text(key, here.language))

@@ -102,7 +102,8 @@ class GitRepository:
             objects = ObjectReader(str(self.path / "objects"))
         self._of_thread.objects = objects
         try:
-            yield  # errors of the caller are not translated, unlike in `open`, whose callers read the repository
+            # Outside of `_translate_errors`, unlike in `open`: here the caller may do more than read the repository.
+            yield
         finally:
             self._of_thread.objects = None
             objects.close()

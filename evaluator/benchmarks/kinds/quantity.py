@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # it draws figures with libraries that the board does not loa
 _AFTER_TOPIC = re.compile(r"(?<=[은는])\s")
 # The end of a Korean sentence that names something: 서울"입니다.", 서울"이다", 서울"임".
 _COPULA = re.compile(r"(?:입니다|이다|임)?\.?$")
-# What a sentence says of a name that it begins with: 6월"에 더 많아요".
-_HAS_MOST = re.compile(r"(?:에서|에|이|가)\s(?:더|가장|제일)\s\S+$")
+# The predicate after a name that a sentence begins with: 6월"에 더 많아요".
+_PREDICATE_AFTER_NAME = re.compile(r"(?:에서|에|이|가)\s(?:더|가장|제일)\s\S+$")
 _ASKS_VALUE = re.compile("얼마|몇")
 # Asks for a name and no value, although the gold answer may have its value in brackets: 반도체(1,292억 달러).
 _ASKS_NAME_ONLY = re.compile(rf"^(?!.*(?:{_ASKS_VALUE.pattern})).*(?:무엇|어디|누구|어느|어떤)")
@@ -87,21 +87,22 @@ class Quantity(Benchmark):
     def strict_match(self, item: Item, text: str) -> bool:
         """Return whether an output gives the quantity of the gold answer, or its name.
 
-        - If the gold answer has numbers, all of them from the question, only its name counts: repeating them proves nothing.
-        - Otherwise the quantity is right: 1,292억 달러 of 반도체(1,292억 달러). But if the question asks for a name only, such as
-          "수출액이 가장 많은 품목은 무엇인가요?", the output must have the name before the bracket too.
-        - The name alone is right too if the gold answer is a name, or has one before a bracket and the question asks for no
-          value.
+        There are four rules. The first decides alone if it applies. Otherwise one that accepts the output is enough.
         """
+        # The gold answer repeats numbers of the question: "2019년에는 서울입니다." Only its name, 서울, tells right from wrong.
         if name := _name_beside_numbers_of_question(item.question, item.answer):
             return matches_name(item.question, name, text)
+        # The quantity is right: 1,292억 달러 of 반도체(1,292억 달러). But if the question asks for a name only, such as "수출액이 가장
+        # 많은 품목은 무엇인가요?", the output must have the name before the bracket too.
         name_before_bracket = _name_before_bracket(item.answer)
         if final_answer.strict_match(item.question, item.answer, text):
             needs_name = name_before_bracket and _ASKS_NAME_ONLY.search(item.question)
             if not needs_name or final_answer.folded(name_before_bracket) in final_answer.folded(text):
                 return True
+        # The gold answer is a name without a quantity.
         if self.has_names and is_name(item.answer):
             return matches_name(item.question, item.answer, text)
+        # The name before the bracket is enough if the question asks for no value.
         if name_before_bracket and not _ASKS_VALUE.search(item.question):
             return matches_name(item.question, name_before_bracket, text)
         return False
@@ -125,7 +126,7 @@ def _name_beside_numbers_of_question(question: str, gold: str) -> str:
     if not numbers or numbers - set(quantities(question).written):
         return ""
     after_topic = _AFTER_TOPIC.split(gold.strip())[-1]
-    return _HAS_MOST.sub("", _COPULA.sub("", after_topic))
+    return _PREDICATE_AFTER_NAME.sub("", _COPULA.sub("", after_topic))
 
 
 def _name_before_bracket(gold: str) -> str:

@@ -37,7 +37,10 @@ def with_order_key(items: list[Item]) -> list[Item]:
 
 
 def computed_letters_note(items: Sequence[Item]) -> str | None:
-    """Return a note for `python -m evaluator score` if the letters of some choices are computed, or None."""
+    """Return a note for `python -m evaluator score` if the letters of some choices are computed, or None.
+
+    They depend on all items and their order, because `with_order_key` hashes these.
+    """
     if any(item.choices and MAKERS_ORDER not in item.extra for item in items):
         return "the letters of choices are those of an evaluation of exactly these items in this order"
     return None

@@ -15,7 +15,7 @@ from evaluator.benchmarks.scoring.sentence_values import DENIED_AFTER, MAX_VALUE
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
 _DENIAL_REACH = 12  # characters before a value in which a denial is looked for
 
-_DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)  # not [300]
+_DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)  # "not [300]"
 # Says that a value is near another one, or one of several. That is an answer only if gold has a tolerance, and then
 # `readings.matches_reading` judges it, which does not call `is_unsure`.
 _NEAR_AFTER = re.compile(
@@ -28,8 +28,9 @@ _NEAR_AFTER = re.compile(
     """,
     re.VERBOSE,
 )
-# Makes a gold answer a bound, anywhere in it. `is_bound` knows only words beside the value, and not 까지: 최대치는 300건.
-_BOUND_WORD = re.compile(
+# A gold answer with one of these words is itself a bound: 최대치는 300건. They are searched anywhere in the gold answer, because
+# `is_bound` reads only the words beside a value, and does not know 까지.
+_WORD_OF_GOLD_BOUND = re.compile(
     r"""
     최소 | 최대 | 적어도 | 많아야 | 이내 | 까지               # 최소 300건, 300건 이내
     | at\ least | at\ most | up\ to                           # at least 300
@@ -53,9 +54,9 @@ _ASKS_FOR_DENIED = re.compile(r"않|못|없|아닌|안\s")  # 시청으로 가�
 
 
 def is_unsure(question: str, gold: str, output: str) -> bool:
-    """Return whether an answer says that the value is unknown, or denies or bounds its only value: 300건 이상, not 300.
+    """Return whether an answer says that the value is unknown, or denies or bounds its only value.
 
-    Values of the question may be repeated. A bound does not count if the gold answer has one too. An answer with two values
+    It is for "300건인지 알 수 없습니다", "300건은 아닙니다", "not 300" and "300건 이상". Values of the question may be repeated. A bound does not count if the gold answer has one too. An answer with two values
     is left to the rules that choose among them: in "300건 이상인 달은 5개입니다" the bound is not the answer's.
     """
     text = plain(output)
@@ -69,19 +70,21 @@ def is_unsure(question: str, gold: str, output: str) -> bool:
         return True
     in_question = quantities(question)
     not_in_question = [mention for mention in mentions[:MAX_VALUES] if not is_among(mention.quantity, in_question)]
-    own = not_in_question or mentions
-    if len(distinct([mention.quantity for mention in own])) != 1:
+    values_of_answer = not_in_question or mentions
+    if len(distinct([mention.quantity for mention in values_of_answer])) != 1:
         return False
-    if any(_is_denied(text, mention) for mention in own):
+    if any(_is_denied(text, mention) for mention in values_of_answer):
         return True
     plain_gold = plain(gold)
-    if _BOUND_WORD.search(plain_gold) or any(is_bound(question, plain_gold, mention) for mention in scan(plain_gold)):
+    if _WORD_OF_GOLD_BOUND.search(plain_gold) or any(
+        is_bound(question, plain_gold, mention) for mention in scan(plain_gold)
+    ):
         return False
-    return any(_is_bound_or_near(question, text, mention) for mention in own)
+    return any(_is_bound_or_near(question, text, mention) for mention in values_of_answer)
 
 
 def _is_denied(text: str, mention: Mention) -> bool:
-    """Return whether a text denies a value: 300건은 아닙니다, not 300."""
+    """Return whether a text denies a value, as "300건은 아닙니다" and "not 300" do."""
     before = max(0, mention.start - _DENIAL_REACH)
     return bool(DENIED_AFTER.match(text, mention.end) or _DENIED_BEFORE.search(text, before, mention.start))
 

@@ -9,7 +9,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import ranked
 from leaderboard.data.unseen import UnseenChange, unseen_changes
-from leaderboard.pages.benchmark import benchmark as write_benchmark
+from leaderboard.pages.benchmark import benchmark_page
 from leaderboard.views.location import Location
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
@@ -131,6 +131,6 @@ def test_tables_of_public_sets_have_a_column_that_follows_both_sets(store: Store
     board.refresh()
     changes = [one.row.unseen_change for one in board.view().boards[PUBLIC] if one.row.model == "o/a"]
     assert [change and change[0] for change in changes] == [2, None], "only the row that was compared has a change"
-    page = write_benchmark(board, Location("en", PUBLIC, (("columns", "unseen"), ("sort", "unseen"))), "1")
+    page = benchmark_page(board, Location("en", PUBLIC, (("columns", "unseen"), ("sort", "unseen"))), "1")
     assert page and page.index(">o/a</a>") < page.index(">o/d</a>") < page.index(">o/b</a>")
     assert ">+2</a>" in page
