@@ -194,7 +194,7 @@ def _parsed_question_type(text: str) -> int:
     """Return the type of a published row's question: "13.0" -> 13. Raises ValueError if it is not a whole number above 0."""
     number = float(text)
     if not number.is_integer() or not 0 < number < MAX_TYPE:
-        raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {text}")
+        raise ValueError(f"'{QUESTION_TYPE}' must be a whole number from 1 to {MAX_TYPE - 1:,}, not {text}")
     return int(number)
 
 

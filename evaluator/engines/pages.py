@@ -69,8 +69,14 @@ def page_windows(page: str) -> list[str]:
 
 
 def rank(question: str, windows: Sequence[str]) -> list[int]:
-    """Return window indexes, most relevant to the question first, by BM25 over character bigrams, which suit Korean."""
-    scores = _index(tuple(windows)).get_scores(_bigrams(question))
+    """Return window indexes, most relevant to the question first, by BM25 over character bigrams, which suit Korean.
+
+    Equally relevant windows are in the order of the page, as all are if the question has no text.
+    """
+    asked = _bigrams(question)
+    if asked == [""]:  # bm25s has no scores for it
+        return list(range(len(windows)))
+    scores = _index(tuple(windows)).get_scores(asked)
     return sorted(range(len(windows)), key=lambda i: (-scores[i], i))
 
 

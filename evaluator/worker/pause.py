@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE = 10.0  # seconds without claims after a host fault
 LONGEST_PAUSE = 3600.0  # seconds
+MAX_DOUBLINGS = 10  # of FIRST_PAUSE, which is then above LONGEST_PAUSE; many more would be too large for a float
 PAUSE_NOTICE_AFTER = 3  # requests that met a host fault, after which the board shows that the worker is paused
 
 
@@ -55,7 +56,8 @@ class HostFaultPause:
     def _pause(self, key: str, code: FailureCode) -> None:
         self._failed.add(key)
         failed = len(self._failed)
-        seconds = min(FIRST_PAUSE * 2 ** (failed - 1), LONGEST_PAUSE)
+        doublings = min(failed - 1, MAX_DOUBLINGS)
+        seconds = min(FIRST_PAUSE * 2**doublings, LONGEST_PAUSE)
         self.ends_at = time.monotonic() + seconds
         log.warning("no request is claimed for %g s: %d met a host fault since one got through", seconds, failed)
         if failed >= PAUSE_NOTICE_AFTER:

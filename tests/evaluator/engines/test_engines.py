@@ -84,6 +84,12 @@ def test_page_windows_cover_page() -> None:
     assert rank("누리천은 어디에?", ["하나", "누리천은 산 아래", "셋"])[0] == 1
 
 
+@pytest.mark.parametrize("question", ["", " \n", "<b></b>", "?"])
+def test_rank_without_question_keeps_order_of_page(question: str) -> None:
+    windows = page_windows("".join(PARAGRAPHS))
+    assert len(windows) > 1 and rank(question, windows) == list(range(len(windows)))
+
+
 def plain_extraction(model_dir: Path, question: str, page: str, length: int = 512) -> str:
     """Apply the extraction rule to one window and one pair of tokens at a time."""
     tokenizer: Any = AutoTokenizer.from_pretrained(model_dir)

@@ -6,7 +6,8 @@ import json
 import shutil
 import sys
 import threading
-from datetime import datetime, timedelta
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import evaluate
 from evaluator.worker.backup import AnswerBackup
 from evaluator.worker.loop import Worker, start_schedule
+from evaluator.worker.pause import LONGEST_PAUSE, HostFaultPause
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from scripts.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LetterEngine, LoggingEngine, use_engine
@@ -37,6 +39,7 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import LostLeaseError, StoreError, StoreUnavailableError
+from submissions.texts.failure_codes import FailureCode
 
 pytestmark = pytest.mark.integration
 
@@ -369,6 +372,14 @@ def test_worker_restricts_folder_permissions(settings: Settings) -> None:
     Worker(settings)
     for path in (Path(settings.store), Path(settings.private_store), settings.work_dir):
         assert path.stat().st_mode & 0o777 == 0o700, path
+
+
+def test_pause_has_longest_time_after_many_host_faults(settings: Settings) -> None:
+    pause = HostFaultPause("worker", Heartbeats(settings), lambda: datetime.now(UTC))
+    pause._failed = {f"{number:032x}" for number in range(2000)}
+    before = time.monotonic()
+    pause.update("another request", FailureCode.DISK_FULL)
+    assert LONGEST_PAUSE - 1 < pause.ends_at - before < LONGEST_PAUSE + 60
 
 
 def test_worker_pauses_longer_after_host_faults(
