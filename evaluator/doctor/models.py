@@ -23,7 +23,7 @@ from evaluator.results.evaluate import evaluate
 from evaluator.results.task import Task, load_items, options_of
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
-from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.api_options import ApiOptions, key_fault
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.texts.errors import RefusedError, SettingsError
@@ -90,14 +90,11 @@ def check_apis(settings: Settings, _: Options) -> Iterator[Finding]:
 
 
 def _check_api(check: str, base_url: str, key: str, model: str | None) -> Iterator[Finding]:
-    """Check one API. `key` is the name of the environment variable with its key.
-
-    The default variable may be unset, for a server that needs no key; a variable that the operator named may not.
-    """
-    secret = os.environ.get(key)
-    if not secret and key != API_KEY:
-        yield fault(check, f"the variable {key} is not set", f"set {key} to the key of {base_url}")
+    """Check one API. `key` is the name of the environment variable with its key."""
+    if problem := key_fault(key):
+        yield fault(check, problem, f"set {key} to the key of {base_url}")
         return
+    secret = os.environ.get(key)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     try:
         answer = httpx2.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=REQUEST_SECONDS)

@@ -52,7 +52,7 @@ from evaluator.engines.server_pool import (
     is_quota,
     is_retryable,
 )
-from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.api_options import ApiOptions, key_fault
 from submissions.config.server_command import program_of
 from submissions.hub_models.reasoning import EFFORT_PARAMETER
 from submissions.records.options import EFFORTS
@@ -94,10 +94,10 @@ class ApiEngine:
         if options.api is None:
             raise EvaluationError(FailureCode.SERVER_FAILED, "the API engine needs --base-url or --spawn")
         self._options = options
-        # `api.key` names the environment variable that holds the secret. Only the default variable may be unset.
+        # `api.key` names the environment variable that holds the secret.
         self._secret = os.environ.get(options.api.key)
-        if options.remote and not self._secret and options.api.key != API_KEY:
-            raise EvaluationError(FailureCode.API_REFUSED, f"the variable {options.api.key} is not set")
+        if options.remote and (fault := key_fault(options.api.key)):
+            raise EvaluationError(FailureCode.API_REFUSED, fault)
         self._server: Server | None = None
         self._served_model: Any = (
             None  # ServedModel; None for a remote server, and if only the server can run the model

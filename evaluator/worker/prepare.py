@@ -1,6 +1,5 @@
 """Turn a claimed request into a task: fetch the model, choose the engine's options, open the test set."""
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from evaluator.datasets.source import check_sent, configured_source
 from evaluator.errata.records import read_corrections
 from evaluator.results.task import Task, options_of
 from evaluator.worker.model_download import fetch_model
-from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.api_options import ApiOptions, key_fault
 from submissions.config.settings import Settings
 from submissions.operator.code_approval import find_approval
 from submissions.records.registry import CHAT_ENGINE
@@ -107,15 +106,13 @@ def _fetch(request: EvalRequest, settings: Settings, store: Store, stop: threadi
 def api_options(request: EvalRequest, settings: Settings) -> ApiOptions | None:
     """Return the options of the server that answers, or None for the built-in engine.
 
-    Raises EvaluationError if HANNUN_APIS lacks the server or the variable with its key is not set.
+    Raises EvaluationError if HANNUN_APIS lacks the server, or the variable with its key has none that can be sent.
     """
     if request.api:
         if (api := settings.apis.get(request.api)) is None:
             raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
-        # The default variable may be unset, for a server that needs no key; one that the operator named may not.
-        if api.options.key != API_KEY and not os.environ.get(api.options.key):
-            message = f"HANNUN_APIS {request.api}: the variable {api.options.key} is not set"
-            raise EvaluationError(FailureCode.API_REFUSED, message)
+        if key_problem := key_fault(api.options.key):
+            raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS {request.api}: {key_problem}")
         return api.options
     # HANNUN_SERVER answers instead of the chat engine, but loads one folder, and adapters need that of their base too.
     if settings.server and request.engine == CHAT_ENGINE and not request.base_revision:

@@ -1,11 +1,25 @@
 """Define the address and the limits of an OpenAI-compatible server, for settings, jobs and engines."""
 
+import os
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 API_KEY = "HANNUN_API_KEY"  # default name of the variable that holds a server's key
+
+
+def key_fault(variable: str) -> str | None:
+    """Return why an environment variable gives no key that can be sent, or None if it does.
+
+    The default variable may be unset, for a server that needs no key. One that the operator named may not.
+    """
+    key = os.environ.get(variable, "")
+    if not key and variable != API_KEY:
+        return f"the variable {variable} is not set"
+    if not key.isascii():
+        return f"the variable {variable} has characters that no key has: a header must be ASCII"
+    return None
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", use_attribute_docstrings=True))

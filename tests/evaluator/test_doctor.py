@@ -105,6 +105,14 @@ def _api(answer: Callable[[], Response], **options: Any) -> Callable[[Planted], 
     return plant
 
 
+def _together(*plants: Callable[[Planted], None]) -> Callable[[Planted], None]:
+    def plant(planted: Planted) -> None:
+        for one in plants:
+            one(planted)
+
+    return plant
+
+
 def _proxy(
     *, health: int = 200, healthy: bool = True, shows_metrics: bool = False, sign_in: str | None = None
 ) -> Callable[[Planted], None]:
@@ -165,6 +173,10 @@ FAULTS: dict[str, tuple[Callable[[Planted], None], str]] = {
     "no sandbox": (_patched("evaluator.doctor.machine.try_sandbox", _no_sandbox), "in this docker container"),
     "other versions": (_patched("evaluator.doctor.machine.version", lambda name: "0.0.1"), "packages differ"),
     "API key is missing": (_api(lambda: JSONResponse({}), key="GEMINI_KEY"), "GEMINI_KEY is not set"),
+    "API key is not ASCII": (
+        _together(_setting(GEMINI_KEY="sk-키"), _api(lambda: JSONResponse({}), key="GEMINI_KEY")),
+        "api gemini: the variable GEMINI_KEY has characters",
+    ),
     "API rejects the key": (_api(lambda: JSONResponse({}, 401)), "answers 401"),
     "API has no such model": (_api(lambda: JSONResponse({"data": [{"id": "other"}]})), "no model gemini"),
     "API is a web page": (_api(lambda: PlainTextResponse("<html>")), "without a list of models"),

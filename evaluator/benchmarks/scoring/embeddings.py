@@ -58,7 +58,8 @@ def embedder() -> Callable[[Sequence[str]], Vectors] | None:
                 found |= zip(batch, vectors, strict=True)
         except _InvalidReplyError as error:
             raise EvaluationError(FailureCode.SERVER_FAILED, f"{server}: {error}") from error
-        except openai.OpenAIError as error:
+        # UnicodeEncodeError: the key is not ASCII, so no request can be sent.
+        except (openai.OpenAIError, UnicodeEncodeError) as error:
             is_refusal = isinstance(error, openai.APIStatusError) and error.status_code in REFUSAL_STATUSES
             is_text_the_reason = is_refusal and _embeds_plain_text(send)
             code = FailureCode.SERVER_FAILED if is_text_the_reason else FailureCode.INTERNAL_ERROR

@@ -472,6 +472,10 @@ def test_key_comes_from_environment_and_must_not_be_missing(monkeypatch: pytest.
     with pytest.raises(EvaluationError, match="MY_KEY is not set") as error:
         ask(Served(lambda *_: completion("답")), [], key="MY_KEY")
     assert error.value.code == "api_refused"
+    monkeypatch.setenv("MY_KEY", "sk-키")
+    with pytest.raises(EvaluationError, match="MY_KEY has characters") as error:
+        ask(Served(lambda *_: completion("답")), [], key="MY_KEY")
+    assert error.value.code == "api_refused"
     served = Served(lambda *_: completion("답"))
     ask(served, [Prompt("1", "?")])
     assert served.keys == {None}
