@@ -5,7 +5,7 @@ attributes.
 
 The thread that refreshes the board also refreshes the status of the workers, in these steps:
 
-1. It has read the public store, and calls `announce_refresh`. From now on a refresh of the status is under way.
+1. It has read the public store, and calls `try_begin`. From now on a refresh of the status is under way.
 2. It ends the board's refresh, so another thread can begin the next one.
 3. It calls `refresh`, which reads what is due in the private store. This takes long if that store does not answer.
 
@@ -62,7 +62,7 @@ class WorkerStatus:
         """Since when the private store cannot be read or written, or None if it can."""
         return self._heartbeats.health.failing_since if self._heartbeats else None
 
-    def announce_refresh(self, queue: Sequence[QueueRow]) -> bool:
+    def try_begin(self, queue: Sequence[QueueRow]) -> bool:
         """Note the open and recent requests, and begin a refresh. Return whether it was begun.
 
         If it was, the caller must call `refresh`, which ends it. If not, the caller must not: there is no private store, or
@@ -76,7 +76,7 @@ class WorkerStatus:
         self._refresh_run.wait(seconds)
 
     def refresh(self) -> None:
-        """Read what is due, and end the refresh that `announce_refresh` has begun."""
+        """Read what is due, and end the refresh that `try_begin` has begun."""
         assert self._heartbeats is not None
         try:
             self._probe_if_due(self._heartbeats)
