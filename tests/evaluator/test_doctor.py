@@ -379,7 +379,7 @@ def test_board_knows_last_diagnosis(doctor: Doctor, monkeypatch: pytest.MonkeyPa
     diagnosis = heartbeats.diagnosis()
     assert diagnosis and diagnosis.faults == ["settings: HANNUN_STROE is not a setting"]
     board = LiveBoard(open_store(settings.store, settings), heartbeats)
-    board.workers.announce_refresh([])
+    board.workers.try_begin([])
     board.workers.refresh()
     app = FastAPI()
     app.include_router(operations(board, LateApp(FastAPI), tmp_path))
