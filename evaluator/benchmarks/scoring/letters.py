@@ -5,7 +5,7 @@ it stands alone or before a particle. `A chart shows` has an article, and `A사`
 
 Letters that an answer denies (`A는 틀렸다`, `the wrong one is A`), compares with (`taller than A`) or lists before it chooses
 (`of A and B`) are left out. The others are looked for in the places where answers are given, the most reliable place first
-(`_letters_by_place`): after a marker such as 정답, after a conclusion, alone in a line, and so on. The first place with a
+(`_places`): after a marker such as 정답, after a conclusion, alone in a line, and so on. The first place with a
 letter decides, and the answer is clear only if there is one letter at that place and no alternative beside it.
 """
 
@@ -16,370 +16,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring import letter_patterns as patterns
 from evaluator.benchmarks.scoring.choices import LETTERS
 from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_WORDS_BESIDE = 15  # beside the text of a choice in the last sentence of an answer
 MAX_LETTERS = 50  # an answer with more letters or markers in one place repeats itself and asserts nothing
 _NOUN_REACH = 12  # characters before a letter in which the rules look for a noun such as group
-_CLEAR_PLACES = 4  # the first of _letters_by_place: an output that repeats the choices is read at no other place
-
-# Which letters are choices: what may follow one in Hangul, and the nouns whose labels are not choices.
-_PARTICLE = re.compile(
-    r"""
-    (?:
-        은 | 는 | 이 | 가 | 을 | 를 | 의 | 와 | 과 | 도 | 만 | 로 | 나 | 라         # B가, B와
-      | 번 | 항 | 안 | 인 | 일 | 임 | 에                                            # B번, B임
-      | 번은 | 번이 | 번을 | 번과 | 번도 | 번만 | 번의                              # B번은
-      | 이나 | 보다 | 처럼 | 라고 | 라는 | 이라고 | 이라는 | 으로                   # B보다, B라고
-    ) (?![가-힣])
-    | 뿐 | 번?(?:
-        입니다 | 이다 | 이며 | 이고 | 이므로 | 이에요 | 예요 | 이었 | 였 | 이라     # B입니다, B번이다
-      | 일\ 것 | 인\ 것 | 임을 | 라\  | 이\ 맞 | 가\ 맞                             # B일 것, B라 생각합니다, B가 맞습니다
-    )
-    | 선택 | 보기 | 옵션 | 설명                                                     # B선택지
-    | 또는 | 혹은 | 아니면 | 이거나 | 거나 | 및                                     # B또는 C
-    """,
-    re.VERBOSE,
-)
-_NOUN = re.compile(
-    r"""
-    \s
-    (?:
-        사 | 회사 | 기업 | 업체 | 공장 | 지점                # B 회사
-      | 지역 | 시 | 군 | 구 | 동 | 국 | 구간 | 노선          # B 지역
-      | 형 | 등급 | 급 | 제품 | 상품 | 항목                  # B 등급
-      | 그룹 | 팀 | 반 | 조 | 군집 | 대학 | 학교             # B 그룹
-    )
-    (?:은|는|이|가|을|를|의|과|와|도|보다|에서)? (?![가-힣])
-    """,
-    re.VERBOSE,
-)
-# What may follow choice A in English. Before any other word, A is an article.
-_AFTER_CHOICE_A = re.compile(
-    r"""
-    \s+
-    (?:
-        is | was | are | has | would                                  # A is correct
-      | because | since | as | and | or | but | not | here | only     # A because the bar …
-      | matches | describes | best | fits | correctly | accurately    # A best describes the chart
-      | seems | looks | appears | states | says                       # A states that
-    )\b
-    """,
-    re.VERBOSE,
-)
-_WORD = re.compile(r"\s+[a-z]")  # after an article: A chart
-_ALONE = re.compile(r"(?<![A-Za-z'’])[A-Da-d](?![A-Za-z'’]|-[a-z])")  # not part of a word: not in PDF, A's, A-list
-_QUOTED = re.compile(r"['‘’\"“”`]([A-D])['‘’\"“”`]")  # "B"
-_NOUN_BEFORE = re.compile(
-    r"""
-    (?: vitamin | hepatitis                                           # vitamin C
-      | group | team | company | region                               # group A
-      | type | class | grade | plan | product | model                 # class B
-      | phase | zone | line | section | series                        # phase A
-      | 그룹 | 팀 | 회사 | 기업 | 지역 | 등급 | 유형 | 타입           # 그룹 A
-      | 제품 | 모델 | 플랜 | 노선 | 비타민                            # 비타민 C
-    )
-    \s?$
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-
-# Places of an answer.
-_MARKER = re.compile(
-    r"""
-    (?: (?<![가-힣]) (?:최종\s?)? (?:정답|답변|답)                    # 최종 정답, but not 대답
-      | (?:final\ |correct\ )? answer                                 # final answer
-      | correct\ (?: choice | option | statement | description )      # correct option
-    )
-    (?: 은 | 는 | 이 | : | = | \s | is\b | 옵션 | 선택지 | 보기      # 정답은 옵션, answer is:
-      | (?: option | choice | letter | description | statement )\b    # answer is option
-    )*
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_DIRECT = re.compile(r"[\s(\[*\"'“‘]*([A-Da-d])(?![A-Za-z'’])")  # right after a marker: (b), **B**
-_CONCLUSION = re.compile(
-    r"""
-    따라서 | 그러므로 | 그래서 | 결론                                 # 따라서 B
-    | (?<![가-힣])즉(?![가-힣])                                       # 즉 B, but not 즉시
-    | 가장\ 적절한 | 남은(?=\s[A-D])                                  # 남은 B
-    | (?: 남는 | 남은 | 옳은 | 맞는 | 올바른                          # 옳은 것은 B
-        | (?: 바르 | 올바르 | 정확하 | 옳 )게\ [가-힣]{2,6}           # 바르게 설명한 것은 B
-        | (?: 정확히 | 가장\ 잘 )\ [가-힣]{2,6}                       # 가장 잘 나타낸 설명은 B
-        | (?: 일치 | 부합 )하는                                       # 일치하는 설명은 B
-      )
-      \ (?: 것 | 설명 | 보기 | 선택지 )
-    | \b(?: therefore | thus | hence | so                             # therefore B
-        | leaves | leaving | remaining )\b                            # which leaves B
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_SENTENCE_END = re.compile(r"[.!?。](?=\s|\Z)|\n")  # not in 3.5
-_AFFIRMED_AFTER = re.compile(
-    r"""
-    [)\]*\"']* (?:번)? (?: 은 | 는 | 이 | 가 | 만 | 만이 )? [\s:|]*   # B번이, B:, B |
-    (?:is\s)? (?:the\s)? (?:only\s)?
-    (?: correct | right\b | true\b | matches                          # B is the only correct
-      | 참 (?![가-힣]*지)                                             # B는 참, but not 참이지 않습니다
-      | (?:을|를)\s?
-        (?: 고르(?!지) | 고릅 | 골라 | 골랐                           # B를 고르겠습니다, but not 고르지
-          | 선택(?!하지) | 택하 | 택합 )                              # B를 선택합니다
-      | 맞 (?!지|을) | 옳 (?!지|을)                                   # B가 맞습니다, but not 맞지 않습니다, 맞을까요
-      | 정답 | 가장\ 적절 | 일치 (?!하지)                             # B가 정답, B가 일치합니다
-      | [✅⭕✓] | \(?O\)                                              # B: ✅, B (O)
-      | [-=–—]?\s* [O○◯] (?= \s* (?: [,./;|(] | \Z | \n ))           # B: O, B = ○
-      | [(=–—-] \s* (?: 맞 | 정답 | 참\b | correct\b | right\b | true\b | yes\b )  # B (맞음), B - yes
-      | yes\b                                                         # B: yes
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_CHOSEN = re.compile(  # a letter after a verb of choice
-    r"""
-    (?: \b (?:I|we) (?: 'd | ’d | 'll | ’ll )? \s (?: would\s | will\s | have\s | must\s | am\s )? (?: therefore\s | thus\s )?
-        (?: choos (?:e|ing) | chose | chosen | pick (?:ed|ing)?       # I would choose B
-          | select (?:ed|ing)? | prefer | opt\ for | go (?:ing)?\ (?:with|for) )
-      | \b my\ (?: choice | pick | selection ) (?: \s is | : )       # my choice is B
-      | \b it (?: \s is | 's | ’s | \ must\ be | \ has\ to\ be | \ should\ be )   # it must be B
-    )
-    \s (?: the\s )? (?: (?: option | choice | letter | description | statement ) \s )?
-    [(\[*\"']* (?-i:([A-D])) (?! [A-Za-z'’] | \s (?: that | which | who )\b )  # not: it is B that is wrong
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_FIRST = re.compile(  # the answer's first word
-    r"""
-    \A [\s(\[*#\"'<>]*
-    (?:
-        ([A-Da-d])
-        (?= [\s)\].:*\"'번은는이가를도,]                              # (b), B번
-          | 입니다 | 예요 | \Z                                        # B입니다
-        )
-      | (?:the\s)? (?: option | choice ) \s [(\[*]* (?-i:([A-Da-d]))
-        (?! ,? \s* [(\[*]* (?:option|choice) )                        # not: Option A, option B
-        (?= [)\]*]* (?: [.,:;–—-] | \s (?: because | since | as )\b | \Z ))   # Option B, because …
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_LINE = re.compile(r"^[ \t(\[*\"']*([A-D])[)\]*\"'.]*[ \t]*$", re.MULTILINE)  # nothing else in its line
-_CHECKED_LINE = re.compile(  # "B. The share of … fell. ✅"
-    r"^[^\nA-D]*(?:option\s|choice\s)?([A-D])[.):][^\n]*[✅✔✓⭕]\s*$", re.MULTILINE | re.IGNORECASE
-)
-_EMPHASIZED = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")  # (B), [B], **B**
-
-# Alternatives and lists. The first three strings are parts of verbose patterns.
-_CLOSING_MARKS = r"[)\]*\"']* (?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
-_NEXT_LETTER = r"[(\[*\"']* [A-D] (?![A-Za-z])"
-_OR = r"또는 | 혹은 | 아니면 | 이?나 | or\b"
-# Words between letters that are named together.
-_JOINS = r"(?: 또는 | 혹은 | 아니면 | 내지 | 이?나 | 및 | 와 | 과 | 하고 | 이?랑 | 그리고 )"
-_CANDIDATE_AFTER = re.compile(  # after a letter that is one of several candidates
-    rf"""
-    {_CLOSING_MARKS} \s*
-    (?: (?: {_JOINS}                                                  # A 또는 B, A와 B
-          | — | [,/~|·&] | (?<!\n)-                                   # A, B; A/B; A-B, but not an item of a list
-          | or\b | and\b                                              # A or B
-        )
-        \s*
-    )+
-    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D] (?![A-Za-z가-힣])         # but not an article: B, a decline
-    (?!{_CLOSING_MARKS}\s*중)                                        # nor A, B 중
-    | {_CLOSING_MARKS} \s* (?: (?:{_OR}) \s* )+ {_NEXT_LETTER}        # A 또는 B입니다: a particle may follow
-    | \)\s*\([A-D]\)                                                  # (A) (B)
-    | {_CLOSING_MARKS}
-      (?: \s+ {_NEXT_LETTER} {_CLOSING_MARKS} )+ \s* (?:\Z|\n)        # A B C D at the end of a line
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_BETWEEN = re.compile(  # between two letters of a list
-    rf"""
-    [)\]*\"'\s]*
-    (?:
-        (?: {_JOINS}                                                  # A와 B
-          | [,/~|·&] | (?<!\n)-                                       # A, B
-          | or\b | and\b                                              # A and B
-        )
-        [\s(\[*\"']*
-    )+
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_OF_THEM = re.compile(r"[)\]*\"']*\s*(?:중|가운데)")  # after the list of which one is chosen: A와 B 중 B
-_ALSO_POSSIBLE = re.compile(
-    r"""
-    [)\]*\"']* (?:번)? \s* (?: 도 | 역시 | 일\ 수도? )
-    \s* (?: 가능 | 맞 | 적절 | 옳 | 해당 | 정답 | 될 | 있 )           # B도 가능합니다, B일 수 있습니다
-    | \s (?: is | are | could | might | may )
-      \s (?: also | be | equally )
-      \s (?: possible | correct | right | plausible )                 # B is also possible
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-# What follows or precedes a letter that the answer denies.
-_DENIED_AFTER = re.compile(
-    r"""
-    [)\]*\"']* (?:번)? (?: 이 | 가 | 은 | 는 | 도 | 만 | 만이 | 를 | 을 | : )? [^\S\n]*
-    (?:
-        아니(?!면) | 아닙 | 아님                                      # B가 아니라, but not 아니면 (or)
-      | (?: (?:is|are)\s* )? (?: not\b | incorrect | wrong | false )  # B is not
-      | 틀[리렸린립](?!지\s?않) | 오답 | 거짓 | [❌✗]                 # B는 틀립니다, B: ❌, but not 틀리지 않았다
-      | 제외 | 배제 | 빼(?:고|면) | 뺀 | 지우[고면] | 외의 | 고르면(?!\s?[됩된돼])   # B를 제외하면, B를 빼고, B 외의
-      | 인지 | \? | (?:맞|옳)(?: 지\s*않 | 을까 )                     # B인지, B?, B가 맞을까
-    )
-    | [^\S\n]* 보다(?:는)?\s (?: 더\s )?
-      [^.\n]{0,30}? (?: 적절 | 정확 | 적합 | 맞[다는습] | 낫 | 나은 | 낫습 )  # A보다 B가 더 적절합니다
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_OTHERS = r"(?: 나머지 | 그\s?외 | 그\s?밖 | (?: 다른 | 기타 | 남은 )\s(?: 보기 | 설명 | 선택지 | 것 | 셋 | 세 ) )"
-_DENIED_IN_CLAUSE = re.compile(
-    rf"""
-    [)\]*\"'\s|:]{{0,6}} (?: 번 | (?: 은 | 는 | 이 | 가 | 도 | 만 | 만이 | 에는? ) (?![가-힣]) )
-    (?: (?!{_OTHERS}) (?-i:[^A-D.\n,;]) ){{0,40}}?                           # but not B가 맞고 나머지는 틀립니다
-    (?: (?: 맞 | 옳 | 일치하 | 부합하 | 적절하 | 적합하 | 정확하      # B는 그래프와 일치하지 않습니다
-          | 올바르 | 바르 | 알맞 | 타당하 | 해당하 )
-        지(?:는|도)?\ ?(?: 않 | 못 )
-      | (?: 틀리 | 틀립 | 틀렸 | 다릅 | 다르 | 아닙                   # B는 … 사실과 다릅니다
-          | 틀린 | 답[이은]\ ?아니 | 오답 | 잘못 | 거짓 | 반대 | 제외
-          | 부적절 | 부적합 | 부정확 | 오류 | 모순 | 어긋 )
-        (?! [가-힣\ ]{{0,6}} (?: 않 | 없 ) )             # but not 틀리지 않습니다, 오류가 없다
-      | (?: 것처럼 | 듯이? | 것\ 같아 )\s?(?:보이|하)(?:지만|나|는데) # B가 맞는 것처럼 보이지만
-    )
-    | \s (?: is | was | are | cannot | can't | does | doesn't | did | has )\b
-      (?: (?: \s (?: [a-z]+ly | an? | the | considered | deemed ) ){{1,2}} \s   # B is clearly wrong, B is a wrong option
-        | [^A-D.\n,;]{{0,30}}? )       # B is still wrong, but not "B is right and the others are wrong": no a to d
-      (?: false | incorrect | wrong | not\b | n't\b | cannot          # B is not
-        | inaccurate | contradict | ruled\ out | eliminated )         # B is ruled out
-    | \s (?: can | could | may | should | must | has\ to | to | will )
-      \s be\s (?: safely\s )?
-      (?: ruled\ out | eliminated | excluded | rejected | discarded | dismissed )  # B can be ruled out
-    | \s are\s (?: all\s | both\s )? too\b                          # A and C are too small
-    | \s (?: can't | cannot | doesn't | does\ not | isn't )
-      \s (?! be\s (?: ruled | excluded | eliminated | rejected | discarded | dismissed ) )  # but not B cannot be ruled out
-    | [\s|:)]{{0,6}} (?: [❌✗✘×] | \(X\) | 불일치 | 부적합 )            # | B | ❌ |
-    | [)\]*]* \s? (?: [:|=–—-] | 은 | 는 )? \s* X (?= \s* (?: [,./;|(] | \Z | \n ) )  # B: X, B는 X
-    | [)\]*]* \s? [:(=–—-] \s* (?: 틀림 | 틀린 | 오답 | 거짓 | wrong\b | incorrect\b | false\b | no\b )  # B (틀림)
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_IS_NOT = re.compile(r"[)\]*]*(?:이|가|은|는)?\s?아[니닙]")  # B가 아닙니다
-# A pattern with _BEFORE at its end ends where the letter that it is about starts. `_ends` returns these places.
-_BEFORE = r"(?= [A-D] (?![A-Za-z'’]) )"
-_DENIED_BEFORE = re.compile(
-    rf"""
-    (?:
-        \b (?: not | except | isn't | nor | neither | cannot\ be | can't\ be
-          | (?: all | any | anything | everything | none )\ but )      # all but B
-        \s+ (?:to\s)?
-      | \b (?: than | over | instead\ of | unlike | as\ opposed\ to | compared\ (?:to|with) | versus
-          | prefer \s (?:option\s)? [A-D] \s to )                     # taller than A, I choose B over A
-        \s+ (?: (?:that|those|the\ \w+) \s of \s )?
-      | \b (?: rul (?:e|ed|ing) \s out | (?: eliminat | exclud | reject | discard | dismiss | remov ) (?:e|ed|ing)? | avoid
-        )
-        \s+                                                           # I would rule out B
-      | (?: \bnot | \bnever | n't | n’t )
-        \s (?: choose | pick | select | go\ with | think \s (?: that\s )? it (?: \s is | 's ) )
-        \s+                                                           # I would not pick B
-    )
-    (?:the\s)? (?: (?:choice|option|description|statement|answer)s? \s )? [(\[*\"']* {_BEFORE}  # not option (B
-    | (?: (?:그다음|다음) (?:으로|은|에는) | 두\ 번째로 )
-      [^.\n]{{0,20}}? {_BEFORE}                                       # 그다음으로 적절한 것은 B
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-# What names the choices after it as the wrong ones, which is an answer if the question asks for the wrong one.
-_NAMED_WRONG = re.compile(
-    rf"""
-    (?:
-        (?:
-            (?<!안\s) (?: 틀린 | 틀렸던 | 잘못된 | 그른 | 거짓인 | 거짓 | 허위 | 부적절한 | 부적합한 | 부정확한   # 틀린 것은 B
-              | 잘못\ [가-힣]{{1,5}}[한인은된]                            # 잘못 설명한 것은 B
-              | (?: 맞 | 옳 | 일치하 | 부합하 | 적절하 | 적합하 | 정확하 | 올바르 | 바르 | 알맞 | 타당하 | 해당하 | 같 )
-                지(?:는|도)?\ ?(?: 않[은는] | 못한 | 못하는 )           # 옳지 않은 것은 B
-              | [와과]\ (?: 다른 | 상반되는 | 모순되는 | 어긋나는 )  # 사실과 다른 것은 B
-              | 모순되는 | 모순된 | 어긋나는 | 거리가\ 먼
-              | (?: 오류 | 문제 | 잘못 )[가이]\ 있는                   # 오류가 있는 설명은 B
-              | 아닌 | 될\ 수\ 없는 | (?: 제외 | 배제 | 삭제 )(?: 해야\ )?\ ?할 | 제외되는 )
-            \s (?: 것 | 건 | 설명문? | 보기 | 선택지 | 옵션 | 문장 | 진술 | 내용 | 답 | 답변 | 하나 | 쪽 | 번호 )들?
-          | (?<![가-힣]) (?: 오답 | 거짓 ) (?= 은 | \s?[:=] )           # 오답은 B
-        )
-        (?: 인 | 은 | 는 | 이 | 가 | \s? [:=] | 을\ (?: 고르면 | 찾으면 | 꼽으면 ) )?
-        [^\S\n]* (?: 바로\s | 오직\s )?
-        (?: 보기\s | 설명\s | 선택지\s )?
-      | (?<!not\s) \b (?: wrong | incorrect | false | untrue | inaccurate | worst | least\s\w+ )
-        (?: \s (?: option | choice | answer | statement | description | one | letter )s? )?
-        (?: \s (?: is | are | would\ be | here\ is ) | \s? : )        # the wrong option is B
-      | \b (?: option | choice | answer | statement | description | one )s?
-        \s (?: that | which ) \s (?: is | are | does | do | has | was )
-        (?: (?: \s not\b | n't\b | n’t\b ) (?! \s (?: wrong | incorrect | false ) )
-          | \s (?: wrong | incorrect | false | untrue | inaccurate )\b
-        )
-        (?-i:[^A-D.\n,;]){{0,30}}? \s (?: is | are )                   # the one that does not match is B
-    )
-    [^\S\n]* (?: (?: option | choice | statement | description )s? \s )? [(\[*\"']* {_BEFORE}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-# What names the choices after it as not the first ones. A question may ask for these too.
-_NAMED_SECOND = re.compile(
-    rf"""
-    \b (?: (?: second | third | next | fourth )[-\ ](?:[a-z]+\ ){{0,2}}[a-z]+ | runner-up | second | third )
-    \ (?:is|are)\ [(\[*\"']* {_BEFORE}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_SECOND_AFTER = re.compile(  # B is second
-    r"\s(?:is|are|comes?|ranks?|places?)\s(?:only\s)?(?:the\s)?(?:second|third|fourth|last|next|runner-up)\b",
-    re.IGNORECASE,
-)
-# Questions to which a wrong choice is the answer, and questions about another place than the first.
-_ASKS_FOR_WRONG = re.compile(
-    r"""
-    \b (?: which | what | who | where | select | choose | identify )\b
-    [^?.\n]{0,200}? (?: \b (?: not | incorrect | wrong | false | untrue | inaccurate | least | except | cannot )\b | n't\b | n’t\b )
-    | (?: 않[은는] | 못한 | 틀린 | 잘못된 | 잘못\ [가-힣]+ | 아닌 | 거짓인 | 부적절한 | 거리가\ 먼 | 다른 | 없는 )
-      \s (?: 것 | 건 | 설명 | 보기 | 선택지 | 문장 | 하나 )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_ASKS_FOR_PLACE = re.compile(r"\b(?:second|third|fourth|last|next|runner)\b|번째", re.IGNORECASE)
-
-# Several letters that are joined: A, B와 D; A, C or D. "and C" ends a list: in "among A, B and C, B is …",
-# the last B is not of it.
-_LISTED = (
-    r"(?<![A-Za-z]) (?:(?:[Oo]ption|[Cc]hoice|보기|설명|선택지)\s)? [(\[*\"']* [A-D] (?![A-Za-z'’]) [)\]*\"']* (?:번)?"
-)
-_LIST = re.compile(
-    rf"""
-    {_LISTED} (?: \s* , \s* {_LISTED} )*+ (?: \s* ,? \s* (?: and | or | nor | & ) \s+ (?:in\s)? {_LISTED} )+   # A, C or D
-    | {_LISTED} (?: \s* (?: , | / | · | {_JOINS} )+ \s* {_LISTED} )+  # A와 B와 D
-    """,
-    re.VERBOSE,
-)
-_ALL_OF_THEM = re.compile(r"\s*(?:(?:은|는|이|가)\s)?(?:모두|전부|다\s|둘\s)")  # A, B는 모두
-# What precedes a list of which one is chosen: of A and B, …
-_OF_LIST = re.compile(
-    rf"""
-    (?: \b (?: between | among | amongst | out\ of | comparing | considering | looking\ at | reviewing | evaluating | given )
-      | (?: ^ | [.!?\n] ) \s* of )
-    \s+ (?: (?:the\s)? (?: \w+\s )? (?: options | choices | descriptions | statements ) \s? :? \s )? [(\[*\"']* {_BEFORE}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_CANDIDATES_END = re.compile(r"[)\]*\"']*\s?[,:\n]")  # after such a list: of A and B, …
-# The head of an item in a list of the choices with their values, in which all have the same mark: A: 20, B: 50; A (20), B (50)
-_HEAD = re.compile(r"(?<![A-Za-z])([A-D])[)\]*]*\s?([:=(])")
-_MIN_HEADS = 3
-# An output that begins with the choices, one per line. A letter alone in the first line is an answer and does not match.
-_REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
-_CHOICE_IN_QUESTION = re.compile(r"(?:^|\s)\(?([A-D])[.):]\s")  # (A) Japan, A. Japan
-_CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")  # A. Japan
-# In an answer, or its last sentence: it may say which choice is not right, so no letter is read from it.
-_DENIES = re.compile(r"\bnot\b|n't\b|아[니닙님]")
-# A line of an answer to a question with several right choices.
-_ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")  # **A**, B
+_MIN_LISTED_VALUES = 3  # an answer lists the choices with their values if it does so for this many
 
 
 class Letter(NamedTuple):
@@ -404,7 +48,7 @@ def asserted_letter(output: str, choices: Sequence[str] = (), question: str = ""
 
 def choices_in_question(question: str) -> list[str]:
     """Return the choices that a question lists as `A. …` to at most `D. …`, or an empty list."""
-    rest = _CHOICE_IN_QUESTION.split(question)[1:]
+    rest = patterns.CHOICE_IN_QUESTION.split(question)[1:]
     letters = "".join(rest[::2])
     return [text.strip() for text in rest[1::2]] if letters and LETTERS.startswith(letters) else []
 
@@ -416,8 +60,8 @@ def _letter_of_text(text: str, choices: Sequence[str]) -> str | None:
     """
     if not choices or EITHER.search(text):
         return None
-    sentences = [sentence for sentence in _SENTENCE_END.split(text) if re.search(r"\w", sentence)]
-    if not sentences or _DENIES.search(sentences[-1]):
+    sentences = [sentence for sentence in patterns.SENTENCE_END.split(text) if re.search(r"\w", sentence)]
+    if not sentences or patterns.DENIES.search(sentences[-1]):
         return None
     last = _words_of(sentences[-1])
     texts = list(map(_words_of, choices))
@@ -443,25 +87,32 @@ def asserted_letters(output: str, question: str = "") -> set[str]:
     text = _readable(output)
     if letter := _settled_letter(_Output(text, question)):
         return {letter}
-    if _repeats_itself(text) or EITHER.search(text) or _DENIES.search(text):
+    if _repeats_itself(text) or EITHER.search(text) or patterns.DENIES.search(text):
         return set()
-    after_markers = (_names_in_sentence(text, marker.end()) for marker in _MARKER.finditer(text))
+    after_markers = (_names_in_sentence(text, marker.end()) for marker in patterns.MARKER.finditer(text))
     marked = [names for names in after_markers if names]
     if marked:
         return marked[0] if all(names == marked[0] for names in marked) else set()
     lines = [line for line in text.splitlines() if line.strip()]
-    only_letters = [line for line in lines if _ONLY_LETTERS.fullmatch(line)]
+    only_letters = [line for line in lines if patterns.ONLY_LETTERS.fullmatch(line)]
     if only_letters:
         return _names_in(only_letters[0].upper()) if len(only_letters) == 1 else set()
     last = next((line for line in reversed(lines) if _names_in(line)), "")
-    return set() if _REPEATED_CHOICES.match(text) and _CHOICE_LINE.match(last) else _names_in(last)
+    return set() if patterns.REPEATED_CHOICES.match(text) and patterns.CHOICE_LINE.match(last) else _names_in(last)
 
 
 class _List(NamedTuple):
     """The letters that a text joins: A, B와 D."""
 
     letters: Sequence[Letter]
-    has_one_predicate: bool  # else the first may be the answer and the second its reason: B, A는 틀립니다
+    share_predicate: bool  # whether what follows the list is said of all its letters (`_Output._share_predicate`)
+
+
+class _Place(NamedTuple):
+    """The letters at a place where answers are given."""
+
+    letters: Sequence[Letter]
+    is_clear: bool = False  # whether it is read even in an output that repeats the choices
 
 
 class _Output:
@@ -469,19 +120,19 @@ class _Output:
 
     def __init__(self, text: str, question: str) -> None:
         self.text = text
-        self.asks_for_wrong = bool(_ASKS_FOR_WRONG.search(question))
-        self._asks_for_place = bool(_ASKS_FOR_PLACE.search(question))
+        self.asks_for_wrong = bool(patterns.ASKS_FOR_WRONG.search(question))
+        self._asks_for_place = bool(patterns.ASKS_FOR_PLACE.search(question))
         self._denied_after: dict[int, bool] = {}  # by the end of a letter, whether what follows denies it
         # The starts of letters, by what is before them.
-        self._after_marker = _ends(_MARKER, text)  # 정답은 B
-        self._named_wrong = _ends(_NAMED_WRONG, text)  # 틀린 것은 B
-        self._denied_before = _ends(_DENIED_BEFORE, text)  # not B
+        self._after_marker = _ends(patterns.MARKER, text)  # 정답은 B
+        self._named_wrong = _ends(patterns.NAMED_WRONG, text)  # 틀린 것은 B
+        self._denied_before = _ends(patterns.DENIED_BEFORE, text)  # not B
         if not self.asks_for_wrong:
             self._denied_before |= self._named_wrong
         if not self._asks_for_place:
-            self._denied_before |= _ends(_NAMED_SECOND, text)
+            self._denied_before |= _ends(patterns.NAMED_SECOND, text)
         self._list_at = {letter.start: joined for joined in self._lists() for letter in joined.letters}
-        of_list = _ends(_OF_LIST, text)
+        of_list = _ends(patterns.OF_LIST, text)
         for start, joined in self._list_at.items():
             if _is_of_candidates(text, joined, of_list):
                 self._denied_before.add(start)  # the choice among them comes later
@@ -494,13 +145,15 @@ class _Output:
         return self._denies_before(letter) or self._denies_after(letter)
 
     def says_wrong(self, letter: Letter) -> bool:
-        """Return whether what follows a letter denies it (B는 틀립니다), and what precedes it does not (not B).
+        """Return whether the output calls a letter wrong: B는 틀립니다.
 
-        To a question for the wrong choice, the first names the answer.
+        Such a letter is the answer to a question for the wrong choice. "not B" and "정답은 B가 아닙니다" do not call a letter
+        wrong: they say that it is not the answer.
         """
-        if letter.start in self._after_marker and _IS_NOT.match(self.text, letter.end):  # 정답은 B가 아닙니다
+        is_not_the_answer = letter.start in self._after_marker and bool(patterns.IS_NOT.match(self.text, letter.end))
+        if is_not_the_answer or self._denies_before(letter):
             return False
-        return self._denies_after(letter) and not self._denies_before(letter)
+        return self._denies_after(letter)
 
     def names_wrong(self, letter: Letter) -> bool:
         """Return whether the output names a letter as the wrong one: 틀린 것은 B."""
@@ -521,39 +174,44 @@ class _Output:
     def _is_denied_after(self, end: int) -> bool:
         """Return whether what follows a letter, which ends at `end`, denies it."""
         if end not in self._denied_after:
-            patterns = [_DENIED_AFTER, _DENIED_IN_CLAUSE]
+            denials = [patterns.DENIED_AFTER, patterns.DENIED_IN_CLAUSE]
             if not self._asks_for_place:
-                patterns.append(_SECOND_AFTER)
-            self._denied_after[end] = any(pattern.match(self.text, end) for pattern in patterns)
+                denials.append(patterns.SECOND_AFTER)
+            self._denied_after[end] = any(denial.match(self.text, end) for denial in denials)
         return self._denied_after[end]
 
     def _group_of(self, letter: Letter) -> Sequence[Letter]:
         """Return the letters of which the same is said as of a letter."""
         joined = self._list_at.get(letter.start)
-        return joined.letters if joined and joined.has_one_predicate else [letter]
+        return joined.letters if joined and joined.share_predicate else [letter]
 
     def _lists(self) -> Iterator[_List]:
         """Yield the lists of letters in the text."""
         not_denied = {letter.name for letter in _choices(self.text) if not self._is_denied_after(letter.end)}
-        for match in _LIST.finditer(self.text):
-            capitals = [
-                Letter(c[0], c.start(), c.end()) for c in _ALONE.finditer(self.text, *match.span()) if c[0].isupper()
-            ]
-            if len(capitals) < 2:
-                continue
-            last = capitals[-1]
-            between = self.text[capitals[0].end : last.start].replace("번", "")  # the 번 of "A번, B번" joins nothing
-            has_one_predicate = (
-                len(capitals) > 2
-                or bool(re.search(r"[a-z가-힣&]", between))  # joined by a word: A와 B, A and B, but not A, B
-                or bool(_ALL_OF_THEM.match(self.text, last.end))
-                or not not_denied <= {letter.name for letter in capitals}  # another letter may be the answer
-            )
-            yield _List(capitals, has_one_predicate)
+        for match in patterns.LIST.finditer(self.text):
+            capitals = _capitals(self.text, *match.span())
+            if len(capitals) >= 2:
+                yield _List(capitals, self._share_predicate(capitals, not_denied))
+
+    def _share_predicate(self, listed: Sequence[Letter], not_denied: set[str]) -> bool:
+        """Return whether what follows a list is said of all its letters: A와 B는 틀립니다.
+
+        Of "B, A는 틀립니다" it is said of A only: B is the answer, and A its reason. Only two letters that no word joins can
+        be meant so, and only if no letter outside of the list can be the answer.
+
+        `not_denied` are the names of the letters in the text that nothing behind them denies.
+        """
+        first = listed[0]
+        last = listed[-1]
+        between = self.text[first.end : last.start].replace("번", "")  # the 번 of "A번, B번" joins nothing
+        are_joined_by_word = bool(re.search(r"[a-z가-힣&]", between))  # A와 B, A and B, but not A, B
+        another_may_be_the_answer = bool(not_denied - {letter.name for letter in listed})
+        are_all_meant = bool(patterns.ALL_OF_THEM.match(self.text, last.end))  # A, B는 모두
+        return len(listed) > 2 or are_joined_by_word or another_may_be_the_answer or are_all_meant
 
 
 def _ends(pattern: re.Pattern[str], text: str) -> set[int]:
-    """Return where the matches of a pattern end in a text."""
+    """Return where the matches of a pattern end in a text: the starts of letters, if the pattern ends right before one."""
     return {match.end() for match in pattern.finditer(text)}
 
 
@@ -563,9 +221,9 @@ def _is_of_candidates(text: str, joined: _List, of_list: set[int]) -> bool:
     `of_list` has the starts of the letters after a word such as "between".
     """
     end = joined.letters[-1].end
-    if _OF_THEM.match(text, end):
+    if patterns.OF_THEM.match(text, end):
         return True
-    return joined.letters[0].start in of_list and bool(_CANDIDATES_END.match(text, end))
+    return joined.letters[0].start in of_list and bool(patterns.CANDIDATES_END.match(text, end))
 
 
 def _settled_letter(output: _Output) -> str | None:
@@ -578,29 +236,31 @@ def _settled_letter(output: _Output) -> str | None:
     if _repeats_itself(text):
         return None
     choices = _choices(text)
-    called_wrong = [letter for letter in choices if output.says_wrong(letter)]
-    if output.asks_for_wrong and called_wrong:
-        return _only_name(text, called_wrong)  # A는 맞고 B는 틀립니다
+    if output.asks_for_wrong:
+        called_wrong = [letter for letter in choices if output.says_wrong(letter)]
+        if called_wrong:
+            return _only_name(text, called_wrong)  # A는 맞고 B는 틀립니다
     letters = [letter for letter in choices if not output.denies(letter)]
     differ = len({letter.name for letter in letters}) > 1
-    if differ and any(_ALSO_POSSIBLE.match(text, letter.end) for letter in letters):
+    if differ and any(patterns.ALSO_POSSIBLE.match(text, letter.end) for letter in letters):
         return None
-    for place, found in enumerate(_letters_by_place(output, letters)):
-        if place >= _CLEAR_PLACES and differ and _REPEATED_CHOICES.match(text):
+    repeats_choices = differ and bool(patterns.REPEATED_CHOICES.match(text))
+    for place in _places(output, letters):
+        if repeats_choices and not place.is_clear:
             return None  # beside the repeated choices, only a letter at a clear place is an answer
-        if found:
-            return None if _is_listed(text, letters, found) else _only_name(text, found)
+        if place.letters:
+            return None if _is_listed(text, letters, place.letters) else _only_name(text, place.letters)
     return None
 
 
 def _readable(output: str) -> str:
     """Return the stated answer in one character width, with letters out of quotation marks."""
-    return _QUOTED.sub(r"\1", unicodedata.normalize("NFKC", stated_answer(output)))
+    return patterns.QUOTED.sub(r"\1", unicodedata.normalize("NFKC", stated_answer(output)))
 
 
 def _repeats_itself(text: str) -> bool:
     """Return whether a text has more markers or conclusions than an answer has."""
-    return any(len(pattern.findall(text)) > MAX_LETTERS for pattern in (_MARKER, _CONCLUSION))
+    return any(len(pattern.findall(text)) > MAX_LETTERS for pattern in (patterns.MARKER, patterns.CONCLUSION))
 
 
 def _names_in(text: str) -> set[str]:
@@ -616,52 +276,63 @@ def _names_in_sentence(text: str, start: int) -> set[str]:
 @lru_cache(maxsize=8)  # the rules read the same text several times
 def _choices(text: str) -> tuple[Letter, ...]:
     """Return the capital letters of a text that are choices, not articles or labels."""
-    capitals = (Letter(match[0], match.start(), match.end()) for match in _ALONE.finditer(text) if match[0].isupper())
-    return tuple(letter for letter in capitals if not _is_label(text, letter))
+    return tuple(letter for letter in _capitals(text, 0, len(text)) if not _is_label(text, letter))
+
+
+def _capitals(text: str, start: int, end: int) -> list[Letter]:
+    """Return the capital letters from `start` to `end` that stand alone: choices, articles and labels."""
+    alone = patterns.ALONE.finditer(text, start, end)
+    return [Letter(match[0], match.start(), match.end()) for match in alone if match[0].isupper()]
 
 
 def _is_label(text: str, letter: Letter) -> bool:
     """Return whether a letter is an article or names something else than a choice: A chart, B사, B 회사, group C."""
-    if _NOUN_BEFORE.search(text, max(0, letter.start - _NOUN_REACH), letter.start) or _NOUN.match(text, letter.end):
+    if patterns.NOUN_BEFORE.search(text, max(0, letter.start - _NOUN_REACH), letter.start):
+        return True
+    if patterns.NOUN.match(text, letter.end):
         return True
     following = text[letter.end : letter.end + 1]
     if "가" <= following <= "힣":
-        return not _PARTICLE.match(text, letter.end)
-    return letter.name == "A" and bool(_WORD.match(text, letter.end)) and not _AFTER_CHOICE_A.match(text, letter.end)
+        return not patterns.PARTICLE.match(text, letter.end)
+    if letter.name != "A" or patterns.AFTER_CHOICE_A.match(text, letter.end):
+        return False
+    return bool(patterns.WORD.match(text, letter.end))
 
 
-def _letters_by_place(output: _Output, letters: Sequence[Letter]) -> Iterator[list[Letter]]:
-    """Yield the letters at each place where answers are given, the most reliable place first.
+def _places(output: _Output, letters: Sequence[Letter]) -> Iterator[_Place]:
+    """Yield the places where answers are given, the most reliable one first. Some have no letter.
 
-    `letters` are all choices of the text that it does not deny. The first _CLEAR_PLACES places are clear even in an output
-    that repeats the choices.
+    `letters` are all choices of the text that it does not deny.
     """
     text = output.text
     if output.asks_for_wrong:
-        yield [letter for letter in letters if output.names_wrong(letter)]  # 틀린 것은 B
-    else:
-        yield []  # so that the first _CLEAR_PLACES are always the same ones
-    yield [letter for marker in _MARKER.finditer(text) for letter in _after(output, marker.end(), letters)]  # 정답: B
-    yield [letter for conclusion in _CONCLUSION.finditer(text) for letter in _after(output, conclusion.end(), letters)]
-    yield _below_choices(output)
-    yield _matched(output, _LINE)  # a line with nothing but B
-    yield _matched(output, _CHECKED_LINE)  # B. … ✅
-    affirmed = [letter for letter in letters if _AFFIRMED_AFTER.match(text, letter.end)]  # B가 맞습니다
-    yield [*affirmed, *_matched(output, _CHOSEN)]  # I would choose B
+        yield _Place([letter for letter in letters if output.names_wrong(letter)], is_clear=True)  # 틀린 것은 B
+    yield _Place(_behind(output, patterns.MARKER, letters), is_clear=True)  # 정답: B
+    yield _Place(_behind(output, patterns.CONCLUSION, letters), is_clear=True)  # 따라서 B
+    yield _Place(_below_choices(output), is_clear=True)
+    yield _Place(_matched(output, patterns.LINE))  # a line with nothing but B
+    yield _Place(_matched(output, patterns.CHECKED_LINE))  # B. … ✅
+    affirmed = [letter for letter in letters if patterns.AFFIRMED_AFTER.match(text, letter.end)]  # B가 맞습니다
+    yield _Place([*affirmed, *_matched(output, patterns.CHOSEN)])  # I would choose B
     values_end = _end_of_values(text, letters)
     if values_end is not None:
-        yield [letter for letter in letters if letter.start >= values_end]  # A: 20, B: 50. The largest is B
-    yield _matched(output, _FIRST)  # B. …
-    yield _matched(output, _EMPHASIZED)  # … (B) …
-    yield list(letters)
+        yield _Place([letter for letter in letters if letter.start >= values_end])  # A: 20, B: 50. The largest is B
+    yield _Place(_matched(output, patterns.FIRST))  # B. …
+    yield _Place(_matched(output, patterns.EMPHASIZED))  # … (B) …
+    yield _Place(letters)
+
+
+def _behind(output: _Output, markers: re.Pattern[str], letters: Sequence[Letter]) -> list[Letter]:
+    """Return the letters that the output asserts behind its markers or conclusions (`_after`)."""
+    return [letter for marker in markers.finditer(output.text) for letter in _after(output, marker.end(), letters)]
 
 
 def _below_choices(output: _Output) -> list[Letter]:
     """Return the letter alone in the last line of an output that repeats the choices, or an empty list."""
     text = output.text
-    if not _REPEATED_CHOICES.match(text):
+    if not patterns.REPEATED_CHOICES.match(text):
         return []
-    alone = _matched(output, _LINE)
+    alone = _matched(output, patterns.LINE)
     if not alone or re.search(r"\w", text[alone[-1].end :]):
         return []
     # It answers only if the choice of this letter is above. Else it is itself the last of the choices, cut off: "D."
@@ -672,9 +343,11 @@ def _below_choices(output: _Output) -> list[Letter]:
 def _end_of_values(text: str, letters: Sequence[Letter]) -> int | None:
     """Return the end of the sentence that lists the choices with their values, or None if none of `letters` is after it."""
     starts = {letter.start for letter in letters}
-    heads = [match for match in _HEAD.finditer(text) if match.start(1) in starts]
+    heads = [match for match in patterns.HEAD.finditer(text) if match.start(1) in starts]
     names = [match[1] for match in heads]
-    is_list = len(names) >= _MIN_HEADS and LETTERS.startswith("".join(names)) and len({m[2] for m in heads}) == 1
+    is_list = (
+        len(names) >= _MIN_LISTED_VALUES and LETTERS.startswith("".join(names)) and len({m[2] for m in heads}) == 1
+    )
     if not is_list:
         return None
     end = _sentence_end(text, heads[-1].end())
@@ -691,18 +364,18 @@ def _after(output: _Output, start: int, letters: Sequence[Letter]) -> list[Lette
     candidate are returned too: "정답은 보기의 A 또는 B" → A, B.
     """
     text = output.text
-    if direct := _DIRECT.match(text, start):
+    if direct := patterns.DIRECT.match(text, start):
         letter = Letter(direct[1].upper(), direct.start(1), direct.end(1))
         if not output.denies(letter) and not _is_label(text, letter):
             return output.named_with(letter)
     end = _sentence_end(text, start)
     in_sentence = [letter for letter in letters if start <= letter.start < end]
-    joined = [letter for letter in in_sentence[:-1] if _CANDIDATE_AFTER.match(text, letter.end)]
+    joined = [letter for letter in in_sentence[:-1] if patterns.CANDIDATE_AFTER.match(text, letter.end)]
     return [*joined, *in_sentence[-1:]]
 
 
 def _sentence_end(text: str, start: int) -> int:
-    end = _SENTENCE_END.search(text, start)
+    end = patterns.SENTENCE_END.search(text, start)
     return end.start() if end else len(text)
 
 
@@ -722,8 +395,8 @@ def _is_listed(text: str, letters: Sequence[Letter], found: Sequence[Letter]) ->
     starts = {letter.start for letter in found}
     return any(
         following.start in starts
-        and _BETWEEN.fullmatch(text, letter.end, following.start)
-        and not _OF_THEM.match(text, following.end)
+        and patterns.BETWEEN.fullmatch(text, letter.end, following.start)
+        and not patterns.OF_THEM.match(text, following.end)
         for letter, following in pairwise(letters)
     )
 
@@ -734,6 +407,6 @@ def _only_name(text: str, found: Sequence[Letter]) -> str | None:
     if len(names) != 1 or len(found) > MAX_LETTERS:
         return None
     has_others = _names_in(text) != names
-    if has_others and any(_CANDIDATE_AFTER.match(text, letter.end) for letter in found):
+    if has_others and any(patterns.CANDIDATE_AFTER.match(text, letter.end) for letter in found):
         return None
     return names.pop()
