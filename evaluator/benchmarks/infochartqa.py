@@ -44,14 +44,14 @@ SUBSET_TITLES = {
 # The makers number the types of questions without saying what they ask, so scores are broken down by the form of the answer.
 # form of the answer → numbers of question types
 QUESTION_TYPES = {
-    "number_or_text": chart_answers.NUMERIC_OR_TEXT,  # compared as a number if the answer is mostly digits, else as text
+    "number_or_text": chart_answers.AS_ANSWER_IS,  # compared as a number if the answer is mostly digits, else as text
     "exact_number": chart_answers.EXACT_NUMBER,
     "rough_number": chart_answers.ROUGH_NUMBER,
-    "text_or_number": chart_answers.TEXT_OR_NUMBER,  # right if it contains the answer or gives the same number
+    "text_or_number": chart_answers.AS_TEXT_OR_VALUE,  # right if it contains the answer or gives the same number
     "unordered_list": chart_answers.UNORDERED,
     "text": chart_answers.TEXT,
-    # The answers of ANY_CHARACTER are lists too: the published rule compares them character by character by mistake.
-    "ordered_list": chart_answers.ORDERED | chart_answers.ANY_CHARACTER,
+    # The answers of ORDERED_BY_CHARACTER are lists too: the published rule compares them character by character by mistake.
+    "ordered_list": chart_answers.ORDERED | chart_answers.ORDERED_BY_CHARACTER,
     "choice": chart_answers.CHOICES,
 }
 OTHER_FORM = "other"

@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 # Values of `question_type_id`, grouped by how the answers are compared.
-NUMERIC_OR_TEXT = {1, 2, 101, 102}  # a number if the answer is one, else a text
+AS_ANSWER_IS = {1, 2, 101, 102}  # as values if the gold answer is one, else as texts
+AS_TEXT_OR_VALUE = {13, 14, 15, 103, 113}  # right as either
 EXACT_NUMBER = {54, 72}
 ROUGH_NUMBER = {10, 11, 12, 50, 51, 52, 110}
-TEXT_OR_NUMBER = {13, 14, 15, 103, 113}  # right as a text or as a number
-UNORDERED = {40, 41, 42, 43, 44}
 TEXT = {60, 61, 70, 80, 90}
+UNORDERED = {40, 41, 42, 43, 44}  # lists
 ORDERED = {71}
-ANY_CHARACTER = {30}  # ordered lists too, but published code compares single characters (`reference_match`)
+ORDERED_BY_CHARACTER = {30}  # ordered lists too, but the published code compares single characters (`reference_match`)
 CHOICES = {202, 1919810, 1919811, 1919812}
 
-EXACT, ROUGH = 0.001, 0.05  # relative error allowed
+# The relative error allowed.
+EXACT_TOLERANCE = 0.001
+ROUGH_TOLERANCE = 0.05
 UNITS = {
     "K": 1e3, "k": 1e3, "M": 1e6, "m": 1e6, "million": 1e6, "b": 1e9, "B": 1e9, "bn": 1e9, "Bn": 1e9, "Billion": 1e9,
     "T": 1e12, "%": 1e-2, "Cr": 1e8,
@@ -38,14 +40,14 @@ _ANY_GROUPED = re.compile(r"[-+]?\d{1,3}(?:.\d{3})*(?:,\d*)?")
 
 def reference_match(question_type: int, answer: str, response: str) -> bool:
     """Return whether the published scorer accepts the response. If it crashes or decides at random, return False."""
-    if question_type in NUMERIC_OR_TEXT:
+    if question_type in AS_ANSWER_IS:
         if mostly_digits(answer):
-            return value_match(answer, response, EXACT)
+            return value_match(answer, response, EXACT_TOLERANCE)
         return text_match(answer, response)
     if question_type in ROUGH_NUMBER:
-        return value_match(answer, response, ROUGH)
-    if question_type in TEXT_OR_NUMBER:
-        return answer.lower() in response.lower() or value_match(answer, response, EXACT)
+        return value_match(answer, response, ROUGH_TOLERANCE)
+    if question_type in AS_TEXT_OR_VALUE:
+        return answer.lower() in response.lower() or value_match(answer, response, EXACT_TOLERANCE)
     if question_type in UNORDERED:
         wanted = answer.replace(" ", "").split(",")
         return unordered_match(wanted, response.replace("\n", ",").replace(" ", "").split(","))
@@ -53,13 +55,13 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
         return text_match(answer, response)
     if question_type in ORDERED:
         return ordered_match(answer.replace(" ", "").split(","), _ranked_items(response))
-    if question_type in ANY_CHARACTER:
+    if question_type in ORDERED_BY_CHARACTER:
         # The published code iterates over the letters of the answer where items were meant: a mistake that is kept.
         given = response.split(",")
         return any(ordered_match(character.split(","), given) for character in answer)
     if question_type in CHOICES:
         return choice_match(answer, response)
-    return value_match(answer, response, EXACT)  # EXACT_NUMBER, and types that are not listed
+    return value_match(answer, response, EXACT_TOLERANCE)  # EXACT_NUMBER, and types that are not listed
 
 
 def text_match(answer: str, response: str) -> bool:

@@ -10,15 +10,15 @@ the answer or only bounds it is wrong.
 import re
 
 from evaluator.benchmarks.scoring.chart_answers import (
-    ANY_CHARACTER,
+    AS_ANSWER_IS,
+    AS_TEXT_OR_VALUE,
     CHOICES,
-    EXACT,
     EXACT_NUMBER,
-    NUMERIC_OR_TEXT,
+    EXACT_TOLERANCE,
     ORDERED,
-    ROUGH,
+    ORDERED_BY_CHARACTER,
     ROUGH_NUMBER,
-    TEXT_OR_NUMBER,
+    ROUGH_TOLERANCE,
     UNORDERED,
 )
 from evaluator.benchmarks.scoring.chart_lists import same_list
@@ -75,7 +75,7 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     is_yes = _polarity(answer)
     if is_yes is not None:
         return _polarity(_after_marker(response)) is is_yes
-    if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
+    if question_type in ORDERED | ORDERED_BY_CHARACTER | UNORDERED:
         return same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
     passages = answering_passages(question, answer, response)
     if not passages:  # a list of candidates, unless it is the answer itself: Food/Drinks
@@ -106,15 +106,21 @@ def _is_of_another_country(question: str, answer: str, passage: str) -> bool:
 
 
 def _passage_matches(question_type: int, question: str, answer: str, passage: str) -> bool:
-    """Return whether a passage gives the answer as a ratio, a value or a name, as the question's type asks for."""
+    """Return whether a passage gives the answer: as a ratio if it is one, else as the question's type asks for.
+
+    EXACT_NUMBER and ROUGH_NUMBER compare values. AS_ANSWER_IS compares values if the gold answer is one. AS_TEXT_OR_VALUE
+    accepts the name or the value. All other types, among them TEXT, compare names.
+    """
     if _RATIO.fullmatch(answer.strip()):
         return _RATIO.sub(r"\1:\2", answer.strip()) in {":".join(pair) for pair in _RATIO.findall(passage)}
     if _ASKS_RANK.search(question):
         passage = _ORDINAL.sub(lambda match: str(ORDINALS.index(match[0].lower()) + 1), passage)
-    tolerance = ROUGH if question_type in ROUGH_NUMBER else EXACT
-    if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and answer_is_value(answer)):
+    tolerance = ROUGH_TOLERANCE if question_type in ROUGH_NUMBER else EXACT_TOLERANCE
+    if question_type in ROUGH_NUMBER | EXACT_NUMBER:
         return same_value(question, answer, passage, tolerance)
-    if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
+    if question_type in AS_ANSWER_IS and answer_is_value(answer):
+        return same_value(question, answer, passage, tolerance)
+    if question_type in AS_TEXT_OR_VALUE and re.search("[0-9]", answer):
         is_name = bool(re.search(r"[^\W\d_]", answer)) or len(scan(readable(answer))) > 1  # March 2018, 25-34
         if is_name and gives_name(question, answer, passage):
             return True
