@@ -166,7 +166,8 @@ CANDIDATE_AFTER = re.compile(  # after a letter that is one of several candidate
         )
         \s*
     )+
-    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D] (?![A-Za-z가-힣])         # but not an article: B, a decline
+    [(\[*\"']* (?!(?-i:a\s+[a-z])) [A-D]                          # but not an article: B, a decline
+    (?:번)? (?: 입니다 | 이다 | 예요 | 이에요 )? (?![A-Za-z가-힣])    # A번, B번입니다, but not B, A는
     (?!{_CLOSING_MARKS}\s*중)                                        # nor A, B 중
     | {_CLOSING_MARKS} \s* (?: (?:{_OR}) \s* )+ {_NEXT_LETTER}        # A 또는 B입니다: a particle may follow
     | \)\s*\([A-D]\)                                                  # (A) (B)
@@ -177,9 +178,9 @@ CANDIDATE_AFTER = re.compile(  # after a letter that is one of several candidate
 )
 BETWEEN = re.compile(  # between two letters of a list
     rf"""
-    [)\]*\"'\s]*
+    [)\]*\"'\s]* (?:번)? \s*
     (?:
-        (?: {_JOINS}                                                  # A와 B
+        (?: {_JOINS}                                                  # A와 B, A번과 B
           | [,/~|·&] | (?<!\n)-                                       # A, B
           | or\b | and\b                                              # A and B
         )
@@ -188,7 +189,7 @@ BETWEEN = re.compile(  # between two letters of a list
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-OF_THEM = re.compile(r"[)\]*\"']*\s*(?:중|가운데)")  # after the list of which one is chosen: A와 B 중 B
+OF_THEM = re.compile(r"[)\]*\"']*(?:번)?\s*(?:중|가운데)")  # after the list of which one is chosen: A와 B 중 B
 ALSO_POSSIBLE = re.compile(
     r"""
     [)\]*\"']* (?:번)? \s* (?: 도 | 역시 | 일\ 수도? )
@@ -246,7 +247,7 @@ DENIED_IN_CLAUSE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-IS_NOT = re.compile(r"[)\]*]*(?:이|가|은|는)?\s?아[니닙]")  # B가 아닙니다
+IS_NOT = re.compile(r"[)\]*\"']*(?:번)?(?:이|가|은|는)?\s?아[니닙]")  # B가 아닙니다, (B)번이 아닙니다
 # A pattern with _BEFORE at its end ends where the letter that it is about starts.
 _BEFORE = r"(?= [A-D] (?![A-Za-z'’]) )"
 DENIED_BEFORE = re.compile(

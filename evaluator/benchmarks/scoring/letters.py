@@ -124,7 +124,7 @@ class _Output:
         self._asks_for_place = bool(patterns.ASKS_FOR_PLACE.search(question))
         self._denied_after: dict[int, bool] = {}  # by the end of a letter, whether what follows denies it
         # The starts of letters, by what is before them.
-        self._after_marker = _ends(patterns.MARKER, text)  # 정답은 B
+        self._after_marker = _starts_after_marker(text)  # 정답은 B, 정답은 (B)
         self._named_wrong = _ends(patterns.NAMED_WRONG, text)  # 틀린 것은 B
         self._denied_before = _ends(patterns.DENIED_BEFORE, text)  # not B
         if not self.asks_for_wrong:
@@ -210,8 +210,14 @@ class _Output:
         return len(listed) > 2 or are_joined_by_word or another_may_be_the_answer or are_all_meant
 
 
+def _starts_after_marker(text: str) -> set[int]:
+    """Return where the letters right after a marker start, which may be in brackets or bold."""
+    letters = (patterns.DIRECT.match(text, marker.end()) for marker in patterns.MARKER.finditer(text))
+    return {letter.start(1) for letter in letters if letter}
+
+
 def _ends(pattern: re.Pattern[str], text: str) -> set[int]:
-    """Return where the matches of a pattern end in a text: the starts of letters, if the pattern ends right before one."""
+    """Return where the matches of a pattern end in a text. The patterns given here end right before a letter."""
     return {match.end() for match in pattern.finditer(text)}
 
 
