@@ -46,6 +46,7 @@ _POLARITY = re.compile(  # begins an answer with yes or no
     r"[\s*\"'(]*(?:(?P<yes>yes|true|네|예|그렇습니다|맞습니다)|no|false|아니(?:요|오)|아닙니다|그렇지 않)(?![A-Za-z가-힣])",
     re.IGNORECASE,
 )
+_NOTHING_OR_REASON = re.compile(r"[\s.!*\"')]*(?:,.*)?", re.DOTALL)  # behind the yes or no of a gold answer
 # What an answer without yes or no concludes.
 _VERDICT = re.compile(
     r"\b(?:statement|claim|assertion) is (?:(?P<false>not|false|incorrect|wrong|untrue)|correct|true|right)"
@@ -72,9 +73,8 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return False
     if question_type in CHOICES:
         return _same_letters(answer, response, question)
-    is_yes = _polarity(answer)
-    if is_yes is not None:
-        return _polarity(_after_marker(response)) is is_yes
+    if _is_yes_or_no(answer):
+        return _polarity(_after_marker(response)) is _polarity(answer)
     if question_type in ORDERED | ORDERED_BY_CHARACTER | UNORDERED:
         return same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
     passages = answering_passages(question, answer, response)
@@ -138,6 +138,15 @@ def _in_form_of(answer: str, response: str) -> str:
         return str(match[2]) if folded(match[2]) == folded(answer) else match[0]
 
     return _TWO_FORMS.sub(form_of_answer, response) if "(" in response else response
+
+
+def _is_yes_or_no(answer: str) -> bool:
+    """Return whether a gold answer is yes or no, perhaps with a reason behind a comma.
+
+    Names that begin with such a word are not: No religion, No. 1, True North.
+    """
+    begins = _POLARITY.match(answer)
+    return begins is not None and _NOTHING_OR_REASON.fullmatch(answer, begins.end()) is not None
 
 
 def _polarity(text: str) -> bool | None:

@@ -1122,6 +1122,14 @@ MORE_RAIN = "In which month did the lower dam get more rain than the upper one?"
         (40, "Which countries grew?", "Japan,Italy", "Japan, Italy; Spain did not.", True),
         (71, "Rank them.", "Busan,Incheon,Ulsan", "Busan leads, followed by Incheon, while Ulsan is last.", True),
         (71, "Rank them.", "Busan,Incheon,Ulsan", "Busan leads, followed by Ulsan, while Incheon is last.", False),
+        # names that begin as yes or no do
+        (70, "Which group is the largest?", "No religion", "The largest group is No religion.", True),
+        (70, "Which group is the largest?", "No religion", "No idea", False),
+        (70, "How did it develop?", "No change", "No, it increased", False),
+        (70, "Which brand leads?", "True North", "True Religion", False),
+        (13, "What is the rank?", "No. 1", "No. 5", False),
+        (13, "What is the rank?", "No. 1", "No. 1", True),
+        (70, "Did it rise?", "No, it fell", "No.", True),
     ],
 )
 def test_chart_match_tells_answer_from_what_is_beside_it(
