@@ -2,7 +2,8 @@
 
 A segment is a file of JSON lines with one row per record: a `BoardRow` for a result, a `QueueRow` for a request. A row
 contains the blob id of its record. A record whose blob id is in no row is read directly, so readers are correct even if a
-segment is stale, broken or missing. Only old closed requests, which the queue's segments leave out on purpose, are skipped.
+segment is broken or missing and, for all records but closed requests, also if it is stale. A closed request that its segment
+has no row of is skipped, because the segments of the queue leave out old ones on purpose.
 
 Each commit rewrites and uploads one or two whole segments, so they are kept small: the queue is split by the first two
 digits of the key, the board by benchmark and day. `compacted` merges the segments of past months of the board.
@@ -15,7 +16,7 @@ Readers (the board, the queue) use `board_reader` and `queue_reader`. Writers ad
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -39,8 +40,8 @@ CLOSED = (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
 # submission that began up to 31 days before it.
 CLOSED_PER_SEGMENT = 2
 KEEP_CLOSED_FOR = timedelta(days=62)
-# A reader keeps rows that have left the index since. To drop them, it reads everything again when it has more rows than
-# twice the number after it last did so, plus this number.
+# A reader that runs for long keeps the rows of closed requests that `_recent` has dropped from the index meanwhile. To drop
+# them, it reads everything again when it has more rows than twice the number after it last did so, plus this number.
 FORGET_AFTER_ROWS = 1000
 SEGMENTS_PER_COMMIT = 500
 READ_DIRECTLY_UP_TO = 32  # new records; if there are more, the index is read first
@@ -133,9 +134,9 @@ class RowReader(Generic[Row]):
             segments: The prefix of the paths of segments.
             records: The prefix of the paths of records.
             parse: Makes a row from the content, path and blob id of a record.
-            omitting_segment: Takes the path of a record. Returns the path of the segment that leaves out such records on
-                purpose when they are old, or None if the record must have a row. If the index is read, a record that its
-                readable segment leaves out is skipped instead of being read directly.
+            omitting_segment: Takes the path of a record. Returns the path of the segment in which its row may be missing on
+                purpose, or None if a row is never missing on purpose. The segments of the queue leave out old closed
+                requests. A reader cannot tell such a request from one that a writer forgot: it skips both.
         """
         self._store = store
         self._kind: type[Row] = kind
@@ -143,7 +144,9 @@ class RowReader(Generic[Row]):
         self._records = records
         self._omitting_segment = omitting_segment
         self._parse: Callable[[bytes, str, str], Row] = parse
-        self._segments_read: set[str] = set()  # blob ids
+        # The blob ids of segments that were read, which need not be read again for new records. Only the rows that were looked
+        # for were kept, so a record that comes back after it was deleted may still have a row in one of them.
+        self._segments_read: set[str] = set()
         self._last: _ReaderState[Row] = _ReaderState()
         self._reading = threading.Lock()  # a segment must not count as read before its rows are stored
 
@@ -159,20 +162,21 @@ class RowReader(Generic[Row]):
         return [row for row in rows if not isinstance(row, Unreadable)], unreadable
 
     def _updated(self, last: "_ReaderState[Row]", snapshot: Snapshot) -> "_ReaderState[Row]":
-        """Return the state at this snapshot, reusing entries of the last one."""
+        """Return the state at this snapshot. The entries of unchanged records are kept, and all other records are read."""
         if len(last.entries) > 2 * last.initial_rows + FORGET_AFTER_ROWS:  # many of them have left the index by now
             self._segments_read = set()
             last = _ReaderState()
-        # If the store knows what has changed since the last snapshot, only that is compared, and otherwise every path.
-        follows = bool(last.head) and snapshot.since == last.head
-        if not follows:
-            # The snapshot may be an older one, of which some rows were replaced meanwhile. Their segments must be read
-            # again: a record without a row in a segment that counts as read is taken for one that is left out on purpose.
-            self._segments_read = set()
-        entries: dict[str, _Entry[Row]] = dict(last.entries) if follows else {}
-        # Not copied, because it may be large. Below, a shared one gets only items that it already has.
-        omitted = last.omitted if follows else {}
-        paths = snapshot.changed if follows else snapshot.files
+        paths: Iterable[str]
+        entries: dict[str, _Entry[Row]]
+        if last.head and snapshot.since == last.head:  # the store says which paths have changed
+            paths = snapshot.changed
+            entries = dict(last.entries)
+            omitted = last.omitted  # not copied, because it may be large; the loop adds only what is in it already
+        else:  # every path is compared
+            paths = snapshot.files
+            entries = {}
+            omitted = {}
+            self._segments_read = set()  # an older snapshot, as of a backup, may need rows that were replaced meanwhile
         to_read: list[str] = []
         for path in paths:
             if not (path.startswith(self._records) and path.endswith(".json")):
@@ -213,40 +217,44 @@ class RowReader(Generic[Row]):
         return entries, omitted
 
     def _look_up(self, blobs: Mapping[str, str], snapshot: Snapshot) -> tuple[dict[str, _Entry[Row]], dict[str, str]]:
-        """Look for records in the segments that were not read yet. `blobs` are the blob ids of the records by path.
+        """Look for records in the index. `blobs` are the blob ids of the records by path.
 
         Return the entries of those that have a row, and the blobs of those that are left out on purpose. A record whose row
         has another blob id is in neither: the row is stale.
         """
-        rows, readable_segments = self._read_segments(snapshot)
+        omitting_segments = {path: self._omitting_segment(path) for path in blobs}
+        rows, segments_with_rows = self._read_segments(snapshot, set(omitting_segments.values()))
         paths_with_row = {row.path for row in rows}
         indexed = {row.path: _Entry(row.blob, row) for row in rows if blobs.get(row.path) == row.blob}
         omitted: dict[str, str] = {}
         for path, blob in blobs.items():
-            if path not in paths_with_row and self._omitting_segment(path) in readable_segments:
+            if path not in paths_with_row and omitting_segments[path] in segments_with_rows:
                 omitted[path] = blob
         return indexed, omitted
 
-    def _read_segments(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
-        """Return the rows of segments that were not read in this form yet, and the paths of all readable segments."""
+    def _read_segments(self, snapshot: Snapshot, needed: Collection[str | None]) -> tuple[list[Row], set[str]]:
+        """Read the segments that were not read in this form yet, and those that are needed in any case.
+
+        Return their rows, and the paths of those that have any.
+        """
         rows: list[Row] = []
+        with_rows: set[str] = set()
         segments = {path: blob for path, blob in snapshot.files.items() if path.startswith(self._segments)}
-        readable = {path for path, blob in segments.items() if blob in self._segments_read}
-        changed = segments.keys() - readable
-        self._store.prefetch(changed, snapshot)
-        for path in sorted(changed):
+        to_read = [path for path, blob in segments.items() if path in needed or blob not in self._segments_read]
+        self._store.prefetch(to_read, snapshot)
+        for path in sorted(to_read):
             try:
                 rows_of_segment = from_lines(self._store.read(path, snapshot.head), self._kind)
             except ValueError as error:
                 log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
                 continue
-            # A segment always keeps its newest closed requests, so if it is empty, all were cancelled or it is damaged. It
-            # does not count as readable then, so that records without a row are read and not taken for omitted ones.
+            # A segment always keeps its newest closed requests, so if it is empty, all were cancelled or it is damaged. Then
+            # records without a row are read and not taken for omitted ones.
             if rows_of_segment:
                 rows += rows_of_segment
                 self._segments_read.add(segments[path])
-                readable.add(path)
-        return rows, readable
+                with_rows.add(path)
+        return rows, with_rows
 
     def _read_record(self, path: str, blob: str, head: str) -> Row | Unreadable:
         """Return the row of a record that is not in the index."""

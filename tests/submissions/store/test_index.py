@@ -9,7 +9,7 @@ import pytest
 from scripts.support.records import NOW, Make, claimed, published, request_numbered, result_of
 from submissions.queue.queue import Queue
 from submissions.records.index_rows import BoardRow
-from submissions.records.request import Failure, Stage
+from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.records.result import EvalResult
 from submissions.store import index
 from submissions.store.base import Snapshot, Store, transact
@@ -22,6 +22,7 @@ from submissions.store.index import (
     queue_reader,
     rebuild_index,
     reindexed,
+    with_requests,
     with_result,
 )
 from submissions.texts.failure_codes import FailureCode
@@ -214,6 +215,24 @@ def test_reader_that_goes_back_to_an_earlier_head_has_all_rows(store: Store) -> 
     queue.requeue_all()
     assert {row.status for row in reader.read(store.snapshot())[0]} == {"pending"}
     assert [row.status for row in reader.read(quarantined)[0]] == ["quarantined"] * 4
+
+
+def test_queue_reader_has_closed_requests_that_were_deleted_and_restored(store: Store) -> None:
+    """As after a commit is reverted while a program is running."""
+    queue = Queue(store)
+    for number in range(4):
+        queue.submit(request_numbered(number))
+        queue.fail(claimed(queue), Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+    reader = queue_reader(store)
+    before = store.snapshot()
+    assert len(reader.read(before)[0]) == 4
+    contents = {path: store.read(path, before.head) for path in before.files}
+    requests = [EvalRequest.from_json(content) for path, content in contents.items() if path.startswith("requests/")]
+    deletion = with_requests(reader.read(before)[0], before=requests[1:], after=[])
+    store.commit(deletion, store.head(), "delete three")
+    assert len(reader.read(store.snapshot())[0]) == 1
+    store.commit({path: contents[path] for path in deletion}, store.head(), "revert")
+    assert len(reader.read(store.snapshot())[0]) == 4
 
 
 def test_queue_segment_with_unknown_status_is_read_from_records(store: Store) -> None:
