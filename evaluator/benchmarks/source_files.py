@@ -113,10 +113,13 @@ class ImageFolder:
         if not found:
             raise ValueError(f"image {name!r} is not below {self.root}")
         if len(found) > 1:
-            found = [path for path in found if hint and composed(hint) in self._folder(path)]
-        if len(found) != 1:
-            raise ValueError(f"image {name!r} is in several folders, and not exactly one of them matches {hint!r}")
-        return found[0]
+            found = [path for path in found if hint and composed(hint) in self._folder(path)] or found
+        if len(found) == 1:
+            return found[0]
+        if len({path.parent for path in found}) == 1:
+            names = " and ".join(path.name for path in found)
+            raise ValueError(f"image {name!r} may be {names} of one folder; add the ending to the name")
+        raise ValueError(f"image {name!r} is in several folders, and not exactly one of them matches {hint!r}")
 
     def _folder(self, path: Path) -> str:
         """Return the folder of an image, relative to the root."""

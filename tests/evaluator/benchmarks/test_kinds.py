@@ -177,6 +177,19 @@ def test_image_folder_finds_names_with_dots(tmp_path: Path) -> None:
             images.find(name)
 
 
+def test_image_folder_says_why_a_name_is_ambiguous(tmp_path: Path) -> None:
+    for name in ("one/7.jpg", "one/7.png", "two/8.png", "three/8.png"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    images = ImageFolder(tmp_path)
+    with pytest.raises(ValueError, match=r"7\.jpg and 7\.png of one folder"):
+        images.find("7")
+    with pytest.raises(ValueError, match="'8' is in several folders"):
+        images.find("8", "one")
+    assert images.find("7.png").name == "7.png" and images.find("8", "two").parent.name == "two"
+
+
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_declarations_fit_together(name: str) -> None:
     benchmark = BENCHMARKS[name]
