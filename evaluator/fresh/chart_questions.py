@@ -1,7 +1,9 @@
 """Questions about charts, whose values are read from axes and areas.
 
-A question is worded from a figure (`facts`) and answered for it and for its twin (`own`). The two have the same groups, rows
-and years, and differ in values.
+Each function yields questions that are worded from a figure (`facts`). `answer(own)` gives the answer for one figure, the same
+one or its twin (`own`). The two have the same groups, rows and years, and differ in values. UNANSWERABLE is the answer if the
+figure does not show the value. None means that a reader could not be sure of one answer, for example if two values are too
+close: the question is not asked.
 """
 
 from collections.abc import Iterator
@@ -85,6 +87,7 @@ def gaps(facts: Facts) -> Iterator[Question]:
 
 
 def chart_shares(facts: Facts) -> Iterator[Question]:
+    """Ask for the share of a row in a pie. A share is not asked for if PIE_SHARE is more than a tenth of it (WIDEST)."""
     for row in facts.rows:
 
         def answer(own: Facts, row: str = row) -> str | None:

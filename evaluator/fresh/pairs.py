@@ -15,10 +15,10 @@ from evaluator.fresh.questions import choose_questions
 QUESTIONS_PER_FIGURE = 3  # besides the four descriptions
 VARIANTS = ("a", "b", "c", "d")  # a figure, its twin, and two that are never shown (see claims.py)
 TWINS = ("original", "twin")
-# Layouts that lose nothing without colours are degraded, every fourth of them: a tenth of all figures.
+# The ladder is a figure in all versions: clean, and degraded in several ways (`degrade.py`). Of the layouts that lose nothing
+# without colours, every fourth figure is on it: a tenth of all figures.
 LADDER_LAYOUTS: tuple[Layout, ...] = ("table", "two_pages", "cards", "bar", "log", "dual", "pictogram")
 LADDER_EVERY = 4
-LADDER_REMAINDER = 3  # of those that are chosen (see `is_on_ladder`)
 PRINTED: tuple[Layout, ...] = ("table", "two_pages", "cards")  # layouts that print all values
 CHART_KINDS: tuple[Kind, ...] = ("estimate", "cross")  # need the chart of a page; others only its text and table
 MAX_TRIES = 20  # to find values that allow four descriptions
@@ -41,7 +41,7 @@ def pair_of(seed: str, number: int) -> Pair:
         # All four are drawn again, because one that was chosen to suit the others could be told from them.
         variants = [facts_of(seed, number, f"{variant}{attempt}") for variant in VARIANTS]
         if four := choose_claims(variants, random_of(seed, number, "descriptions", attempt)):
-            break
+            break  # if no try has four descriptions, the figure of the last try has none
     facts, twin = variants[:2]
     asked = choose_questions(facts, twin, random_of(seed, number, "questions"), QUESTIONS_PER_FIGURE)
     versions: tuple[Version, ...] = ("clean", *DEGRADED) if is_on_ladder(facts) else ("clean",)
@@ -62,7 +62,7 @@ def pair_of(seed: str, number: int) -> Pair:
 def is_on_ladder(facts: Facts) -> bool:
     """Return whether a figure is asked about in all versions."""
     cycle, place = divmod(facts.number, len(LAYOUTS))
-    is_turn = (cycle + place) % LADDER_EVERY == LADDER_REMAINDER  # each place has it once in LADDER_EVERY cycles
+    is_turn = (cycle + place) % LADDER_EVERY == LADDER_EVERY - 1  # each place has it once in LADDER_EVERY cycles
     return facts.layout in LADDER_LAYOUTS and is_turn
 
 

@@ -30,7 +30,7 @@ class Sample:
         return self.variants[0]
 
     def question(self) -> tuple[str, str] | None:
-        """Return a question for a printed number, and the answer with its unit, or None if the page prints none."""
+        """Return a question for a number that is printed or counted, and the answer with its unit, or None if there is none."""
         if self.facts.layout == "bar":
             return None
         questions = list(lookups(self.facts))
@@ -64,8 +64,7 @@ class Sample:
 
     def transcript(self) -> str | None:
         """Return the page in Markdown with an HTML table, or None if it is not a plain table."""
-        # `pages.py` sets Chinese characters in the title of these styles, and `is_sound` of the scoring rules refuses them.
-        has_hanja = self.facts.style % 4 == 0
+        has_hanja = self.facts.style % 4 == 0  # in the title (`pages.py`); `is_sound` of the scoring rules refuses it
         if self.facts.layout != "table" or has_hanja:
             return None
         return _transcript(self.facts)
