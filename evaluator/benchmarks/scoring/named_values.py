@@ -12,7 +12,7 @@ from evaluator.benchmarks.scoring.quantities import quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import has_any
 from evaluator.benchmarks.scoring.sentence_values import RANGE_AFTER
 from evaluator.benchmarks.scoring.superlatives import RANK
-from evaluator.benchmarks.scoring.units import BOUND
+from evaluator.benchmarks.scoring.units import WORD_END
 
 MAX_NAME_WORDS = 3  # of the name beside the value of a gold answer
 LATIN_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")  # ends at a line or a Latin mark, not at 。
@@ -69,7 +69,7 @@ def names_in(name: str, output: str) -> bool:
     words = [re.escape(word) for word in _SEPARATOR.split(name) if word]
     pattern = rf"""
         (?<![가-힣A-Za-z\d]) {_ANY_SEPARATORS.join(words)}
-        (?: (?: 업 | \s?{ROLE_WORDS})? {BOUND}     # 대학, 음식점업, 건설업 분야, but not 대학원
+        (?: (?: 업 | \s?{ROLE_WORDS})? {WORD_END}     # 대학, 음식점업, 건설업 분야, but not 대학원
           | (?! [가-힣] (?: 입니 | 이[다며고었] | 였[다습] | 에서 | 으로 | 보다 ) )   # but not 대학원입니다 for 대학
             [가-힣]{{3}}                      # 북한산국립공원 for 북한산
         )
@@ -92,12 +92,13 @@ def name_beside_value(question: str, gold: str) -> tuple[str, str]:
     *in_name, last = mentions
     words_before = text[: last.start].strip(" ,:(")
     name = _without_role(question, _NAME_ENDING.sub("", words_before))
-    are_labels = all(
+    # The numbers in the words before the value are parts of a name: 20~29세, 2021년.
+    counts_nothing = all(
         mention.quantity.unit in _NAME_UNITS or RANGE_AFTER.match(text, mention.end) for mention in in_name
     )
     is_asked_for = name not in question or bool(_ASKS_TO_CHOOSE.search(question))
     is_short = 0 < len(name.split()) <= MAX_NAME_WORDS
-    is_name = are_labels and is_asked_for and is_short and not _BEGINS_SENTENCE.search(name)
+    is_name = counts_nothing and is_asked_for and is_short and not _BEGINS_SENTENCE.search(name)
     return (name, text[last.start :]) if is_name else ("", gold)
 
 

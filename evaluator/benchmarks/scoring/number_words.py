@@ -8,7 +8,7 @@ import math
 import re
 from decimal import Decimal
 
-from evaluator.benchmarks.scoring.units import BOUND
+from evaluator.benchmarks.scoring.units import WORD_END
 
 # With re.IGNORECASE, i and s in patterns match these letters too, but `lower` does not turn them into i and s, so looking up
 # the matched word would fail ("mıllion"). All rules therefore read texts in which they are replaced.
@@ -26,7 +26,7 @@ COUNTS = {
     **{f"{ten}{one}": tens + ones for ten, tens in NATIVE_TENS.items() for one, ones in ONES.items()},
 }
 # Counters with which other words begin, so that only a particle may follow: 두 배, but not 두 배우.
-_BOUNDED_COUNTERS = "배|시간|시|주|층|점|단계|회|쪽|분|팀|병|그릇|잔|끼|반|학년|개월"
+_COUNTERS_AT_WORD_END = "배|시간|시|주|층|점|단계|회|쪽|분|팀|병|그릇|잔|끼|반|학년|개월"
 COUNTERS = "개|곳|군데|학교|도시|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|석|량|세대|가구|사람|나라|지역|항목"
 
 # A number in Hangul has one of the digits and is before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are not numbers. The only
@@ -74,8 +74,8 @@ _COUNTED = re.compile(
     (?<![가-힣\d]) (?<!\d\s)                           # but not 108 세대
     (?!세대|세종|한편|한해|이?만[한두세]|백두대간)     # nor 세종, 한편, 쉴 만한 곳, 만두 개수
     ((?:[{_DIGIT}]?[만천백]\s?){{0,4}}) ({_COUNT_WORDS})  # 두 곳, 삼백열두 명: group 1 is 삼백
-    # Behind 한, bounded counters are not read, because 한층 (even more), 한시 and 한주 are words too.
-    \s?({COUNTERS} | (?<!한)(?!시도|회의|주의|분기|점점) (?:{_BOUNDED_COUNTERS}) {BOUND})
+    # Behind 한, counters of the second kind are not read, because 한층 (even more), 한시 and 한주 are words too.
+    \s?({COUNTERS} | (?<!한)(?!시도|회의|주의|분기|점점) (?:{_COUNTERS_AT_WORD_END}) {WORD_END})
     (?![가-힣]*째\s?줄)                                # nor 두 번째 줄
     """,
     re.VERBOSE,

@@ -56,9 +56,9 @@ BESIDE = {
     "분": {"년", "월", "일"},
 }
 
-# Spellings that are units only right after a number, and only if a particle or no letter follows (BOUND), because other words
+# Spellings that are units only right after a number, and only if a particle or no letter follows (WORD_END), because other words
 # begin with them: 3반, but not 3반도체 or 3 반도체. Those in UNITS may be apart from the number and have any ending: 12 대의.
-BOUNDED_UNITS = {
+UNITS_AT_WORD_END = {
     "학년도": "년", "학년": "학년", "반": "반", "층": "층", "시": "시", "차": "차", "쪽": "쪽", "페이지": "쪽", "항": "항", "조항": "항", "실": "실", "석": "석", "의석": "의석",
     "정": "정", "팀": "팀", "평": "평", "벌": "벌", "켤레": "켤레", "상자": "상자", "포기": "포기", "학급": "학급", "차로": "차로", "병": "병", "그릇": "그릇",
     "잔": "잔", "데시벨": "db", "볼트": "V", "에이커": "에이커", "마일": "마일",
@@ -91,18 +91,19 @@ MULTIPLIER = r"""
 """
 _SPELLINGS = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _NO_UNIT = r"프로 (?: 그램 | 젝트 | 세스 | 듀 | 토 | 필 | 모션 | 야구 | 축구 | 농구 | 배구 | 골프 | 선수 | 구단 )"  # 3 프로그램
-# What may follow one of BOUNDED_UNITS, and in other files a counter or a name: a particle, an ending, or no letter.
-BOUND = r"""
+# The end of a word, which follows one of UNITS_AT_WORD_END, and in other files a counter or a name: a particle, an ending,
+# or no letter.
+WORD_END = r"""
 (?= (?![가-힣A-Za-z])
   | (?: 은 | 는 | 이 | 가 | 을 | 를 | 의 | 로 | 으로 | 에 | 에서 | 와 | 과 | 도 | 만 | 부터 | 까지 | 씩 | 당 | 쯤 | 경 | 째 | 짜리
       | 이상 | 이하 | 미만 | 초과 | 정도 | 가량 | 입니다 | 이다 | 임 | 이며 | 이고 | 이었 | 였 | 예요 | 이에요 | 인 )
 )
 """
-_BOUNDED = "|".join(sorted(BOUNDED_UNITS, key=len, reverse=True))
-_NO_BOUNDED_UNIT = "정도 | 차이 | 시도 | 시가 | 반도 | 항의"  # 10정도, 3차이: not a unit and a particle
+_SPELLINGS_AT_WORD_END = "|".join(sorted(UNITS_AT_WORD_END, key=len, reverse=True))
+_NO_UNIT_AT_WORD_END = "정도 | 차이 | 시도 | 시가 | 반도 | 항의"  # 10정도, 3차이: not a unit and a particle
 # A unit that ends in a Latin letter is not the beginning of a word: 350 t, but not 350 total.
 UNIT = rf"""
-(?: (?<!\s) (?!{_NO_BOUNDED_UNIT}) (?:{_BOUNDED}) {BOUND}
+(?: (?<!\s) (?!{_NO_UNIT_AT_WORD_END}) (?:{_SPELLINGS_AT_WORD_END}) {WORD_END}
   | (?!{_NO_UNIT}) (?:{_SPELLINGS}) (?:(?<![A-Za-z])|(?![A-Za-z]))
   | (?-i:[WJV]) (?![A-Za-z])                          # 350 W
   | (?<=\d) (?-i:A) (?![A-Za-z])                      # 350A, but not 350 A, where A may be a choice or an article
@@ -112,7 +113,7 @@ UNIT = rf"""
 
 def canonical(unit: str) -> str:
     """Return the canonical form of a unit that the pattern UNIT has matched in a text in NFKC: 퍼센트 → %, KM → km."""
-    return UNITS.get(unit.lower()) or BOUNDED_UNITS.get(unit) or _LETTER_UNITS[unit]
+    return UNITS.get(unit.lower()) or UNITS_AT_WORD_END.get(unit) or _LETTER_UNITS[unit]
 
 
 def units_agree(unit: str, other: str) -> bool:
