@@ -300,7 +300,7 @@ class ApiEngine:
         The server seems to leave the tags out if no answer has had reasoning so far, and one of two things is true: it has
         rejected the field that asks for special tokens, or it has answered MIN_ANSWERS_TO_CHECK_TAGS questions.
         """
-        if not self._output_format.has_special_tags:
+        if not self._output_format.closes_with_special_token:
             return
         # If there are special tags, there is a `_served_model`, because only its tokenizer knows that they are special.
         if self._served_model.has_read_ids:

@@ -39,7 +39,8 @@ class OutputFormat:
 
     # Whether this model reasons in this evaluation. False: its template has no tags, or reasoning is switched off. None: unknown.
     writes_reasoning: bool | None = None
-    opened: bool = False  # whether rendered prompts end inside the reasoning, which the model then continues
+    # Whether rendered prompts end inside the reasoning, which the model then continues.
+    begins_in_reasoning: bool = False
     switches: dict[str, Any] = field(default_factory=dict)  # template variables, sent to the server
     # The text around the reasoning. None: the model writes none. ANY_TAGS: its template is unknown, as of a remote server.
     tags: Tags | None = ANY_TAGS
@@ -47,7 +48,8 @@ class OutputFormat:
     stop_tokens: tuple[str, ...] = ()  # special tokens that end an answer
     # Reads the ids of the tokens, if the server sends them. Returns None if they are not ids of this model.
     read_tokens: Callable[[Sequence[int]], Output | None] | None = None
-    has_special_tags: bool = False  # whether the closing tag is a special token, which servers leave out unless asked
+    # Whether the closing tag of reasoning is a special token, which servers leave out unless asked.
+    closes_with_special_token: bool = False
 
     @property
     def is_template_known(self) -> bool:
@@ -144,8 +146,9 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
         reasoning = None
     content = before_stop_text(content, form.stop_tokens)
     if reasoning is None:
-        return read_text(content, form.tags, form.special_tokens, opened=form.opened)
-    rest = read_text(content, form.tags, form.special_tokens, opened=False)  # a parser may leave reasoning behind
+        return read_text(content, form.tags, form.special_tokens, begins_in_reasoning=form.begins_in_reasoning)
+    # The server's parser may have left reasoning behind.
+    rest = read_text(content, form.tags, form.special_tokens, begins_in_reasoning=False)
     return Output(
         answer=rest.answer,
         reasoning=f"{reasoning}{rest.reasoning or ''}",

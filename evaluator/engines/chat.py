@@ -99,7 +99,7 @@ class _GeneratedRow:
 
     tokens: list[int]  # ids of the new tokens, without the one that ended the answer
     is_cut_off: bool  # whether a budget ended the answer, and not the model
-    opened: bool  # whether the prompt ends inside the reasoning, so that the tokens continue it
+    begins_in_reasoning: bool  # whether the prompt ends inside the reasoning, so that the tokens continue it
     prompt_tokens: int
 
 
@@ -248,7 +248,12 @@ class ChatEngine:
         decoding = self._decoding
         tokenizer = self._inputs.tokenizer
         budgets = Budgets(
-            tokenizer, self._inputs.tags, encoded.opened, start, decoding.answer_tokens, decoding.reasoning_tokens
+            tokenizer,
+            self._inputs.tags,
+            encoded.begins_in_reasoning,
+            start,
+            decoding.answer_tokens,
+            decoding.reasoning_tokens,
         )
         # `max_new_tokens` is limit enough for a model that does not reason. Beam search has several rows for each prompt,
         # which Budgets cannot follow, so only the sum of both budgets limits them (`max_new_tokens` again).
@@ -264,7 +269,9 @@ class ChatEngine:
         rows = []
         for number, tokens in enumerate(output[:, start:].tolist()):
             end, is_cut_off = self._end_of_answer(tokens, budgets.ended[number])
-            rows.append(_GeneratedRow(tokens[:end], is_cut_off, encoded.opened[number], prompt_tokens[number]))
+            rows.append(
+                _GeneratedRow(tokens[:end], is_cut_off, encoded.begins_in_reasoning[number], prompt_tokens[number])
+            )
         return rows
 
     def _end_of_answer(self, tokens: list[int], budget_end: int | None) -> tuple[int | None, bool]:
@@ -290,7 +297,11 @@ class ChatEngine:
     def _answer_of(self, prepared: PreparedPrompt, row: _GeneratedRow) -> Answer:
         """Return the answer in a generated row, without the reasoning and without measured time."""
         output = read_output(
-            self._inputs.tokenizer, row.tokens, self._inputs.tags, self._decoding.removed, opened=row.opened
+            self._inputs.tokenizer,
+            row.tokens,
+            self._inputs.tags,
+            self._decoding.removed,
+            begins_in_reasoning=row.begins_in_reasoning,
         )
         status: AnswerStatus
         if row.is_cut_off:

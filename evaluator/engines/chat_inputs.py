@@ -70,7 +70,7 @@ class Encoded:
 
     batch: list[PreparedPrompt]
     inputs: Any  # the processor's BatchFeature with one row for each prompt of the batch; None if the batch is empty
-    opened: list[bool] = field(default_factory=list)  # whether each prompt ends inside the reasoning
+    begins_in_reasoning: list[bool] = field(default_factory=list)  # whether each prompt ends inside the reasoning
     broken: list[PreparedPrompt] = field(default_factory=list)  # images unreadable: an infrastructure failure
     refused: list[PreparedPrompt] = field(default_factory=list)  # images rejected by the model's processor
     unbatchable: list[PreparedPrompt] = field(default_factory=list)  # images do not batch: encode one by one
@@ -234,8 +234,8 @@ class ChatInputs:
             inputs = self._process([conversations[index] for index in accepted])
         except PROCESSOR_ERRORS:  # each works alone: their numbers of tiles differ, or memory is too small for all
             return Encoded([], None, broken=broken, refused=refused, unbatchable=accepted_prompts)
-        opened = self._end_in_reasoning([rendered[index] for index in accepted])
-        return Encoded(accepted_prompts, inputs, opened, broken, refused)
+        begins_in_reasoning = self._end_in_reasoning([rendered[index] for index in accepted])
+        return Encoded(accepted_prompts, inputs, begins_in_reasoning, broken, refused)
 
     def _message(self, text: str, images: list[Any]) -> dict[str, Any]:
         """Return a user message: the images, then the text, or a plain string for a model that takes no images."""

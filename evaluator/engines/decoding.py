@@ -96,14 +96,20 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
     """
 
     def __init__(
-        self, tokenizer: Any, tags: Tags | None, opened: Sequence[bool], start: int, answer: int, reasoning: int
+        self,
+        tokenizer: Any,
+        tags: Tags | None,
+        begins_in_reasoning: Sequence[bool],
+        start: int,
+        answer: int,
+        reasoning: int,
     ) -> None:
         """Create the criterion for one batch.
 
         Args:
             tokenizer: The model's tokenizer. The tags are searched in text, because they may be any number of tokens.
             tags: The tags of the model's template, if it has any.
-            opened: For each row, whether its prompt already ends inside the reasoning.
+            begins_in_reasoning: For each row, whether its prompt already ends inside the reasoning.
             start: Number of tokens in front of the new ones in each row of `input_ids`.
             answer: Budget of new tokens for the answer.
             reasoning: Budget of new tokens for the reasoning, closing tag included.
@@ -114,9 +120,11 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         self._answer_budget = answer
         self._reasoning_budget = reasoning
         # The state of each row.
-        self._phases: list[_Phase] = ["reasoning" if is_open else "direct" for is_open in opened]
-        self._answer_at = [0] * len(opened)  # new tokens up to the last closing tag, after which the answer begins
-        self.ended: list[int | None] = [None] * len(opened)
+        self._phases: list[_Phase] = ["reasoning" if is_open else "direct" for is_open in begins_in_reasoning]
+        self._answer_at = [0] * len(
+            begins_in_reasoning
+        )  # new tokens up to the last closing tag, after which the answer begins
+        self.ended: list[int | None] = [None] * len(begins_in_reasoning)
         # The tags are searched in this many of the last tokens. A model may write a tag in other tokens than the tokenizer
         # would, but each of them has at least a byte of it.
         self._tail = max(len(self._tags.closing.encode()), len(self._tags.opening.encode()))

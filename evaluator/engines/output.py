@@ -27,7 +27,7 @@ class Output:
 
 
 def read_output(
-    tokenizer: Any, tokens: Sequence[int], tags: Tags | None, removed: Collection[int], *, opened: bool
+    tokenizer: Any, tokens: Sequence[int], tags: Tags | None, removed: Collection[int], *, begins_in_reasoning: bool
 ) -> Output:
     """Read the new tokens of one answer.
 
@@ -36,13 +36,13 @@ def read_output(
         tokens: The ids of the generated tokens, without the one that ended the answer.
         tags: The tags of reasoning in the model's template, or None. `split` then uses tags that the output begins with.
         removed: The ids of tokens that are not text, see `control_tokens`.
-        opened: Whether the prompt ended inside the reasoning.
+        begins_in_reasoning: Whether the prompt ended inside the reasoning.
 
     For example, the tokens of "<think>2 + 2</think>4" become
     Output(answer="4", reasoning="<think>2 + 2</think>", raw="<think>2 + 2</think>4", reasoning_tokens=…).
     """
     output = decode(tokenizer, tokens)
-    parts = split(output, tags, opened=opened)
+    parts = split(output, tags, begins_in_reasoning=begins_in_reasoning)
     reasoning = output[: parts.answer_at]  # all of it if there is no answer
     # The index in `tokens` at which the answer starts.
     if parts.answer_at is None:  # the reasoning never ended
@@ -105,9 +105,9 @@ def before_stop_text(text: str, stops: Sequence[str]) -> str:
     return text[: min(ends)] if ends else text
 
 
-def read_text(text: str, tags: Tags | None, special_tokens: Sequence[str], *, opened: bool) -> Output:
+def read_text(text: str, tags: Tags | None, special_tokens: Sequence[str], *, begins_in_reasoning: bool) -> Output:
     """Read an output of which only the text is known. The number of its reasoning tokens is unknown then."""
-    reasoning, answer = strip_reasoning(text, tags, opened=opened)
+    reasoning, answer = strip_reasoning(text, tags, begins_in_reasoning=begins_in_reasoning)
     answer = without_tokens(answer, special_tokens)
     if reasoning is None:
         return Output(answer)

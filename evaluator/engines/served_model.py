@@ -45,11 +45,12 @@ class ServedModel:
             message = f"the server's context has only {server_context} tokens"
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
         own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
-        self._context = min((n for n in (own_context, server_context) if n), default=None)
+        is_reduced = server_context is not None and (not own_context or server_context < own_context)
         # The server's context if it is smaller than the model's own, or the model's own is unknown; else None.
-        self.reduced_context = server_context if self._context != own_context else None
+        self.reduced_context = server_context if is_reduced else None
+        self._context = self.reduced_context or own_context or None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
-        self._opened = self._inputs.prompts_end_in_reasoning()  # whether the prompt ends within the reasoning
+        self._begins_in_reasoning = self._inputs.prompts_end_in_reasoning()
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
         self._removed = self._inputs.control_tokens(self._stops)  # ids that are not text of an answer, with their text
         self.has_read_ids = False  # whether the server has sent the ids of an output
@@ -67,13 +68,13 @@ class ServedModel:
         """How to read the server's outputs."""
         return OutputFormat(
             writes_reasoning=self._inputs.reasons,
-            opened=self._opened,
+            begins_in_reasoning=self._begins_in_reasoning,
             switches=self._inputs.switches,
             tags=self._inputs.tags,
             special_tokens=tuple(sorted(self._removed.values(), key=len, reverse=True)),
             stop_tokens=tuple(map(str, self._inputs.tokenizer.convert_ids_to_tokens(self.stops))),
             read_tokens=self._read,
-            has_special_tags=self._inputs.reasons and self._closes_with_special_token(),
+            closes_with_special_token=self._inputs.reasons and self._closes_with_special_token(),
         )
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
@@ -111,7 +112,13 @@ class ServedModel:
         self.has_read_ids = True
         with self._lock:
             before = before_stop(tokens, self._stops)
-            return read_output(self._inputs.tokenizer, before, self._inputs.tags, self._removed, opened=self._opened)
+            return read_output(
+                self._inputs.tokenizer,
+                before,
+                self._inputs.tags,
+                self._removed,
+                begins_in_reasoning=self._begins_in_reasoning,
+            )
 
 
 def format_by_template(options: EngineOptions) -> OutputFormat:
@@ -135,7 +142,7 @@ def format_by_template(options: EngineOptions) -> OutputFormat:
             tags = reasoning_tags_of(template, renderer, message)
             return OutputFormat(
                 writes_reasoning=tags is not None and options.thinking != "off",
-                opened=prompt_ends_in_reasoning(rendered, tags),
+                begins_in_reasoning=prompt_ends_in_reasoning(rendered, tags),
                 switches=switches,
                 tags=tags,
                 special_tokens=tuple(sorted(tokens.values(), key=len, reverse=True)),

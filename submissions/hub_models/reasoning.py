@@ -28,7 +28,9 @@ class Tags(NamedTuple):
 
     opening: str
     closing: str
-    separator: str = ""  # all text between reasoning and answer in the template, if known; it ends with `closing`
+    # All text between reasoning and answer in the template, if known. It ends with `closing`. An engine must not stop at its
+    # tokens (`ChatInputs.stop_tokens`).
+    separator: str = ""
 
 
 THINK = Tags("<think>", "</think>")  # used by most families, and assumed if the template names no tags
@@ -45,7 +47,7 @@ KNOWN_TAGS = (
     Tags("<reasoning>", "</reasoning>"),
     THINK,
 )
-ANY_TAGS = Tags("", "")  # stands for any known tags, if the model's template is unknown
+ANY_TAGS = Tags("", "")  # stands for any known tags, if the model's template is unknown; compared by identity
 KNOWN_OPENINGS = {tags.opening.strip() for tags in KNOWN_TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages in templates and server replies
 # END_MARKS are end-of-turn tokens, which are removed from the end of an answer that follows reasoning. ANSWER_MARKS are
@@ -126,13 +128,13 @@ def find_tags(template: str) -> Tags | None:
     return next((tags for tags in KNOWN_TAGS[1:] if tags.closing in template or tags.opening in template), None)
 
 
-def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
+def split(output: str, tags: Tags | None, *, begins_in_reasoning: bool = False) -> Split:
     """Find where the reasoning of an output ends.
 
     Args:
         output: The text that the model wrote.
         tags: The tags in the model's template. If None, known tags count only at the start of the output.
-        opened: Whether the prompt ended inside the reasoning.
+        begins_in_reasoning: Whether the prompt ended inside the reasoning.
 
     An output whose reasoning is never closed, or starts again after it was closed, has no answer. Examples:
 
@@ -143,7 +145,7 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
         split("a</think>b", None)           Split(reasoned=False, answer_at=0)
     """
     used = tags or leading_tags(output) or THINK
-    starts_with_reasoning = opened or output.lstrip().startswith(used.opening.strip())
+    starts_with_reasoning = begins_in_reasoning or output.lstrip().startswith(used.opening.strip())
     may_reason = tags is not None or starts_with_reasoning
     closing_at = output.rfind(used.closing) if may_reason else -1
     if closing_at >= 0:
@@ -174,20 +176,22 @@ def prompt_ends_in_reasoning(prompt: str, tags: Tags | None) -> bool:
     return prompt.rstrip().endswith((tags or THINK).opening.strip())
 
 
-def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = False) -> tuple[str | None, str]:
+def strip_reasoning(
+    text: str, tags: Tags | None = ANY_TAGS, *, begins_in_reasoning: bool = False
+) -> tuple[str | None, str]:
     """Return the reasoning, including its tags, and the answer in a model's output.
 
     `"<think>a</think>b<|im_end|>" -> ("<think>a</think>", "b")`
 
     `tags` are the tags of the model's template, None if it has none, or ANY_TAGS to use the tags found in the text.
-    `opened` is whether the prompt ended inside the reasoning. The reasoning is None if there is none. The answer is empty if
-    the reasoning never ends.
+    `begins_in_reasoning` is whether the prompt ended inside the reasoning. The reasoning is None if there is none. The answer
+    is empty if the reasoning never ends.
     """
     used_tags = tags
     if tags is ANY_TAGS:
         closed_tags = (candidate for candidate in KNOWN_TAGS if candidate.closing in text)
         used_tags = leading_tags(text) or next(closed_tags, None)
-    found = split(text, used_tags, opened=opened)
+    found = split(text, used_tags, begins_in_reasoning=begins_in_reasoning)
     if not found.reasoned:
         return None, without_answer_marks(text)
     if found.answer_at is None:

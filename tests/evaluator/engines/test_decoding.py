@@ -138,9 +138,9 @@ class LetterTokenizer:
         return "".join(map(chr, tokens.tolist()))
 
 
-def cut_off_at(output: str, *, opened: bool = False, answer: int = 9, reasoning: int = 20) -> int | None:
+def cut_off_at(output: str, *, begins_in_reasoning: bool = False, answer: int = 9, reasoning: int = 20) -> int | None:
     """Return the number of letters at which an output is cut off, or None if it is not."""
-    budgets = Budgets(LetterTokenizer(), THINK, [opened], 0, answer, reasoning)
+    budgets = Budgets(LetterTokenizer(), THINK, [begins_in_reasoning], 0, answer, reasoning)
     for length in range(1, len(output) + 1):
         if budgets(torch.tensor([[ord(letter) for letter in output[:length]]]), None)[0]:
             break
@@ -150,9 +150,9 @@ def cut_off_at(output: str, *, opened: bool = False, answer: int = 9, reasoning:
 def test_budgets_limit_reasoning_and_answer_separately() -> None:
     assert cut_off_at("abcdefghijkl") == 9, "without reasoning, only the answer budget applies"
     assert cut_off_at("<think>ab</think>cdefghijklmn") == len("<think>ab</think>") + 9
-    assert cut_off_at("ab</think>cdefghijklmn", opened=True) == len("ab</think>") + 9
+    assert cut_off_at("ab</think>cdefghijklmn", begins_in_reasoning=True) == len("ab</think>") + 9
     assert cut_off_at("<think>" + "a" * 50) == 20, "the reasoning budget applies"
-    assert cut_off_at("a" * 50, opened=True) == 20
+    assert cut_off_at("a" * 50, begins_in_reasoning=True) == 20
     assert cut_off_at("<think>ab</think>cd") is None
     assert cut_off_at("<think>a</think><think>" + "b" * 50, reasoning=30) == 30, (
         "reasoning that opens again is not an answer"
@@ -182,7 +182,7 @@ def answer_of(generated: str, tokenizer: Any) -> str:
     stops = {tokenizer.eos_token_id}
     removed = control_tokens(tokenizer, [], stops)
     tokens = before_stop(tokenizer(generated, add_special_tokens=False)["input_ids"], stops)
-    return read_output(tokenizer, tokens, None, removed, opened=False).answer
+    return read_output(tokenizer, tokens, None, removed, begins_in_reasoning=False).answer
 
 
 @pytest.mark.parametrize(

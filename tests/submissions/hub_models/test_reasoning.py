@@ -116,4 +116,4 @@ def test_strip_reasoning_uses_template_tags() -> None:
     text = "a</think>b"
     assert strip_reasoning(text) == ("a</think>", "b")
     assert strip_reasoning(text, None) == (None, text), "a template without tags opens no reasoning"
-    assert strip_reasoning(text, THINK, opened=True) == ("a</think>", "b")
+    assert strip_reasoning(text, THINK, begins_in_reasoning=True) == ("a</think>", "b")
