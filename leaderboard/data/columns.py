@@ -44,7 +44,7 @@ class Column:
     hint: Text | None = None  # explanation of the column's head
     unit: Text | None = None
     optional: bool = True  # whether a visitor can hide it
-    default: bool = True  # whether it is shown by default
+    is_shown_first: bool = True  # whether it is shown until the visitor chooses columns
     wide: bool = False  # hidden on narrow screens
     numeric: bool = True
     # Fields of BoardRow that exported files have in the place of this column. Fields that no column shows are added to one:
@@ -96,7 +96,7 @@ MODEL_COLUMNS = (
         Text("가중치", "Weights"),
         field="weights",
         cell="weights",
-        default=False,
+        is_shown_first=False,
         numeric=False,
         export=("weights",),
     ),
@@ -105,7 +105,7 @@ MODEL_COLUMNS = (
         Text("라이선스", "Licence"),
         field="license",
         cell="licence",
-        default=False,
+        is_shown_first=False,
         numeric=False,
         export=(
             "license",
@@ -125,7 +125,7 @@ MODEL_COLUMNS = (
         Text("언어 모델 출처", "Language model from"),
         cell="origin",
         compute=lambda row: _none_if_unknown(origin_of(row.model, row.base_model)),
-        default=False,
+        is_shown_first=False,
         numeric=False,
         hint=Text(
             "제작사가 밝힌 내용입니다. 출처는 계보 페이지에 있습니다.",
@@ -137,7 +137,7 @@ MODEL_COLUMNS = (
         Text("비전 인코더 출처", "Vision encoder from"),
         cell="encoder",
         compute=lambda row: _none_if_unknown(encoder_of(row.model)),
-        default=False,
+        is_shown_first=False,
         numeric=False,
         hint=Text(
             "제작사가 밝힌 내용입니다. 출처는 계보 페이지에 있습니다.",
@@ -156,7 +156,7 @@ UNSEEN = Column(
         "아무도 미리 볼 수 없는 문항에서의 순위에서 이 세트의 순위를 뺀 값입니다. 작은 숫자는 두 순위의 범위가 허용하는 차이이고, 0을 포함하면 알 수 없습니다.",
         "Rank on questions that nobody can have seen, minus the rank on this set. The small numbers are the differences that both rank ranges allow; if they include 0, nothing is known.",
     ),
-    default=False,
+    is_shown_first=False,
 )
 # Never a column of the table: the choice that shows or hides the columns of all parts at once.
 PARTS = Column("parts", Text("영역별 점수", "Scores by category"))
@@ -177,7 +177,7 @@ RUN_COLUMNS = (
         hint=Text(
             "추론 토큰 합계를 정답 수로 나눈 값", "Total reasoning tokens divided by the number of correct answers"
         ),
-        default=False,
+        is_shown_first=False,
         export=("reasoning_per_right",),
     ),
     Column(
@@ -206,7 +206,7 @@ RUN_COLUMNS = (
             "Peak GPU memory while items were answered one at a time. Not measured when a model server answered.",
         ),
         unit=Text("GB", "GB"),
-        default=False,
+        is_shown_first=False,
         export=("gpu_memory_gb",),
     ),
     Column(
@@ -234,7 +234,7 @@ RUN_COLUMNS = (
             "문항당 생성한 평균 토큰 수 (추론과 한 문항의 모든 질문 포함)",
             "Average number of generated tokens per item, including reasoning and all questions about the item",
         ),
-        default=False,
+        is_shown_first=False,
         export=("tokens_per_answer",),
     ),
     Column(
@@ -315,7 +315,7 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
         order_label=Text(f"{metric.order_title.ko} 높은 순", f"{metric.order_title.en}, highest first"),
         hint=metric.hint,
         optional=optional,
-        default=metric.column,
+        is_shown_first=metric.column,
     )
 
 
@@ -340,7 +340,7 @@ def sortable(benchmark: str) -> list[Column]:
 
     Metrics that are hidden at first are left out, so that the menu is short.
     """
-    metrics = [column for column in metric_columns(benchmark) if column.default or not column.optional]
+    metrics = [column for column in metric_columns(benchmark) if column.is_shown_first or not column.optional]
     every = (*metrics, *_unseen(benchmark), *RUN_COLUMNS, *MODEL_COLUMNS)
     return [column for column in every if column.order]
 
@@ -352,7 +352,7 @@ def _unseen(benchmark: str) -> list[Column]:
 
 def default_keys(benchmark: str) -> list[str]:
     """Return the keys of the columns that are shown unless chosen otherwise."""
-    return [column.key for column in choices(benchmark) if column.default]
+    return [column.key for column in choices(benchmark) if column.is_shown_first]
 
 
 def choice_keys() -> list[str]:
@@ -390,8 +390,9 @@ def columns_of(
         *RUN_COLUMNS,
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
-    # Kept even if no row has a value: the headline that measured and reported rows have in common, and the headline of each
-    # row without a score, because its cell says why there is none.
+    # Never left out: the column that the table is sorted by; the metric that both reported and measured rows have, which is
+    # `reported_headline` if reported rows lack the headline; and the headline of each row without a score, because its cell
+    # says why there is none.
     kept = {sort, card.reported_headline or card.headline}
     kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}
     return [column for column in shown if column.key in kept or not _is_left_out(column, rows)]
@@ -399,4 +400,4 @@ def columns_of(
 
 def _is_left_out(column: Column, rows: Sequence[RankedRow]) -> bool:
     """Return whether a column is shown by default, but no row has a value. A table without rows keeps all columns."""
-    return column.default and bool(rows) and all(column.value(r.row) is None for r in rows)
+    return column.is_shown_first and bool(rows) and all(column.value(r.row) is None for r in rows)

@@ -33,11 +33,12 @@ def build_edition(args: argparse.Namespace) -> int:
 def _build(out: str, space: str | None, address: str, live: str) -> int:
     """Build the edition in the folder `out`, or build it for a Space and upload it.
 
+    `address` is where the files will be served, and `live` the address of the live board that they link to. Either may be "".
     Raises SettingsError, StoreError or OSError if that is not possible.
     """
     settings = load_settings(BENCHMARKS)
     store = open_store(settings.store, settings)
-    # Without `settings.opened_books`: their pages need the parameter `set`, which a file cannot read.
+    # Without the pages of revealed sets (`settings.opened_books`): they need the parameter `set`, which a file cannot read.
     board = LiveBoard(store, Heartbeats(settings), links=settings.links)
     board.refresh()  # reading a large store may take longer than the seconds that LiveBoard waits for at the start
     if board.stale_since:

@@ -70,8 +70,8 @@ class Number:
         return self.variant in SETS[self.benchmark].whole
 
     @property
-    def model_key(self) -> str:
-        """A text that is the same for all spellings of the model's name, see the function `model_key`."""
+    def key(self) -> str:
+        """A text that is the same for all spellings of the model's name, see `model_key`."""
         return model_key(self.hub_id or self.model)
 
     @property
@@ -201,26 +201,26 @@ def entries(title: str) -> list[Entry]:
     groups: dict[str, list[Number]] = {}
     for number in numbers_of_set(title):
         if number.is_compared and number.is_whole:
-            groups.setdefault(number.model_key, []).append(number)
+            groups.setdefault(number.key, []).append(number)
     found: list[Entry] = []
     for group in groups.values():
-        for of_owner in _split(group, lambda number: number.owner):
+        for of_owner in _split_by(group, lambda number: number.owner):
             # The version is read from the printed name. `model_key` reads the Hub id, if there is one, and Hub ids have no version.
-            of_versions = _split(of_owner, lambda number: read_name(number.model).version)
+            of_versions = _split_by(of_owner, lambda number: read_name(number.model).version)
             found += [_entry(of_model) for of_model in of_versions]
     return sorted(found, key=lambda entry: entry.model.casefold())
 
 
-def _split(group: list[Number], part: Callable[[Number], str]) -> list[list[Number]]:
+def _split_by(group: list[Number], part_of: Callable[[Number], str]) -> list[list[Number]]:
     """Split numbers with one name by a part that tells models apart, such as the owner, if it has at least two values.
 
-    A number without the part may be of any of these models. If there is only one, it is taken to be of that one:
+    `part_of` returns the part, or "" for a number without it, which may be of any of these models. If there is only one, it is taken to be of that one:
     "GPT-4o" and "GPT-4o (2024-05-13)" stay together. If there is "GPT-4o (2024-11-20)" too, "GPT-4o" may be either, and the
     result has three groups.
     """
     by_part: dict[str, list[Number]] = {}
     for number in group:
-        by_part.setdefault(part(number), []).append(number)
+        by_part.setdefault(part_of(number), []).append(number)
     if len(by_part.keys() - {""}) < 2:
         return [group]
     return list(by_part.values())
@@ -241,7 +241,7 @@ def numbers_of_model(model: str) -> list[Number]:
     """
     wanted = model_key(model)
     owner = model.rpartition("/")[0].casefold()
-    named = [number for number in numbers() if number.model_key == wanted]
+    named = [number for number in numbers() if number.key == wanted]
     return [number for number in named if not owner or number.owner == owner]
 
 
@@ -249,12 +249,13 @@ def model_key(name: str) -> str:
     """Return a text that is the same for all spellings of a model's name.
 
     It is the key of `read_name` and the size that is printed in brackets. The size is left out if the register also has the
-    name without a size, and has it with no other size: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6", but "InternVL2.5 (8B)" ->
-    "internvl2.58b", because there is "InternVL2.5 (4B)".
+    name without a size, and has it with no other size: "openbmb/MiniCPM-o-2_6" and "MiniCPM-o-2.6 (8B)" -> "minicpmo2.6",
+    but "InternVL2.5 (8B)" -> "internvl2.58b", because there is "InternVL2.5 (4B)".
     """
     printed = read_name(name)
     other_sizes = _sizes_by_key().get(printed.key, set()) - {printed.size}
-    return printed.key if other_sizes == {""} else f"{printed.key}{printed.size}"
+    means_only_one_size = other_sizes == {""}  # the register has the name without a size, and with no size but this one
+    return printed.key if means_only_one_size else f"{printed.key}{printed.size}"
 
 
 @cache

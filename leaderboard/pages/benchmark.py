@@ -13,13 +13,13 @@ from leaderboard.data.ranking import RankedRow, without_reported_if_measured
 from leaderboard.data.view import View
 from leaderboard.facts.register_sets import BY_SLUG
 from leaderboard.pages.page import Page, render_page, report_form
-from leaderboard.pages.share import TABLE_ROWS
 from leaderboard.pages.structured_data import table_data
 from leaderboard.views.location import Location
 from leaderboard.views.render import render
 from leaderboard.views.table_cells import TableCells, table_cells
 from leaderboard.views.texts import translate
 
+PASTED_ROWS = 10  # of the table (Markdown, LaTeX) that the page offers to paste into a text
 # Parameters that a link from one benchmark to the next keeps.
 SHARED_PARAMS = (
     "q",
@@ -54,11 +54,11 @@ def benchmark_page(board: LiveBoard, here: Location, version: str) -> str:
     filled = view.tables[name].filled_columns  # columns that are empty in all rows are not offered
     choosable = [column for column in choices(name) if column.key in filled or column.key in (query.columns or ())]
     sort_columns = [column for column in sortable(name) if column.key in filled or column.key == query.sort]
-    defaults = [column.key for column in choosable if column.default]
+    defaults = [column.key for column in choosable if column.is_shown_first]
     # Whether each kind of chart can be drawn of the rows that match; the others are hidden.
     charts = {kind: kind in view.tables[name].charts and has_data(kind, matching) for kind in charts_of(name)}
     # Of the rows shown, those that the page offers to paste into a text. Reported scores of measured models are left out.
-    rows_to_paste = [ranked for ranked in without_reported_if_measured(rows) if ranked.rank][:TABLE_ROWS]
+    rows_to_paste = [ranked for ranked in without_reported_if_measured(rows) if ranked.rank][:PASTED_ROWS]
     return render_page(
         board,
         here,

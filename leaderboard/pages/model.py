@@ -57,5 +57,5 @@ def models(board: LiveBoard, here: Location, version: str) -> str:
     )
 
 
-MODEL = Page(model, live="queue")  # the page lists the model's requests without a result
+MODEL = Page(model, refreshed_by="queue")  # the page lists the model's requests without a result
 MODELS = Page(models, ("q", "n"))

@@ -17,7 +17,7 @@ from submissions.config.addresses import DATASETS
 from submissions.store.base import blob_id
 
 # What a page shows: "board" changes with the results, "queue" also with requests and workers.
-Live = Literal["board", "queue"]
+Refreshed = Literal["board", "queue"]
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Page:
     # board, location and version → HTML, or None if there is no such page
     write: Callable[[LiveBoard, Location, str], str | None]
     params: tuple[str, ...] = ()  # parameters of the address that it understands; others are dropped
-    live: Live = "board"  # which of `versions` it is refreshed by
+    refreshed_by: Refreshed = "board"  # the one of `versions` with which the page changes
 
 
-def versions(board: LiveBoard) -> dict[Live, str]:
+def versions(board: LiveBoard) -> dict[Refreshed, str]:
     """Return the versions of what the pages show: {"board": "3f1c…", "queue": "5d20…"}.
 
     A page contains its version, and its script loads it again when `/version` has another one. `stale_since` is part of it,

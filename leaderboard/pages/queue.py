@@ -73,5 +73,5 @@ def _request_state(board: LiveBoard, view: View) -> dict[str, Any]:
     }
 
 
-QUEUE = Page(queue, live="queue")
-REQUEST = Page(request, live="queue")
+QUEUE = Page(queue, refreshed_by="queue")
+REQUEST = Page(request, refreshed_by="queue")

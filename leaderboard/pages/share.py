@@ -15,8 +15,6 @@ from leaderboard.views.render import render
 from leaderboard.views.texts import Language, headline_title, mode_suffix, text
 from leaderboard.views.verdict import in_brief, verdict
 
-TABLE_ROWS = 10  # of the table (Markdown, LaTeX) that a benchmark's page offers to paste into a text
-
 
 def model_card(view: View, name: str, language: Language = "ko") -> bytes | None:
     """Return the picture of a model: the first lines of its page and a bar for each benchmark, or None if it is unknown."""

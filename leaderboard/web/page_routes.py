@@ -56,7 +56,7 @@ def page_routes(board: LiveBoard) -> APIRouter:
         return blob_id(content), content
 
     def respond(request: Request, page: Page, here: Location) -> Response:
-        version = versions(board)[page.live]  # of the results, or of the queue
+        version = versions(board)[page.refreshed_by]
         found = content_of(page, replace(here, origin=PLACEHOLDER), version)
         if found is None:
             return missing_page(board, request)
@@ -119,27 +119,34 @@ def language_of(path: str) -> Language:
 
 
 def missing_page(board: LiveBoard, request: Request) -> Response:
-    """Return the answer to a path without a route.
+    """Return the answer to a path without a route: a redirect to the page that is meant, or a page that says there is none.
 
-    An address with a slash too many or with capital letters is redirected to the page that it means: /ko-vqa/, /KO-VQA.
-    Others get a page that says so, with links to others, in the language of the address.
+    The page has links to others, in the language of the address.
     """
     if request.method not in ("GET", "HEAD"):
         return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})
-    path = request.url.path
+    if meant_path := _meant_path(request.url.path):
+        return RedirectResponse(_with_query(meant_path, request), 308)
+    path = str(request.scope["path"])  # `request.url.path` escapes "?" and "#"
+    language = language_of(path)
+    html = missing(board, location_of(request, language, _page_of(path)))
+    return Response(html, 404, media_type=HTML)
+
+
+def _meant_path(path: str) -> str | None:
+    """Return the path of the page that a path means, or None if it means none: /ko-vqa/ and /KO-VQA mean /ko-vqa."""
     without_slashes = path.strip("/")  # at the start too: a redirect to //evil.example leads to another site
     if path.endswith("/") and without_slashes not in ("", "en"):
-        return RedirectResponse(_with_query(f"/{without_slashes}", request), 308)
+        return f"/{without_slashes}"
     lower_path = path.lower()
-    lower_page = lower_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language_of(lower_path)])
     # The form is not among `pages`: it has routes of its own (`submit_routes.py`).
-    if path != lower_path and (lower_path == "/en" or lower_page in (*pages(), "submit")):
-        return RedirectResponse(_with_query(lower_path, request), 308)
-    unescaped_path = str(request.scope["path"])  # `request.url.path` escapes "?" and "#"
-    language = language_of(unescaped_path)
-    page = unescaped_path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
-    html = missing(board, location_of(request, language, page))
-    return Response(html, 404, media_type=HTML)
+    is_page = lower_path == "/en" or _page_of(lower_path) in (*pages(), "submit")
+    return lower_path if is_page and path != lower_path else None
+
+
+def _page_of(path: str) -> str:
+    """Return a path without its first slash and the folder of its language: /en/ko-vqa -> ko-vqa."""
+    return path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language_of(path)])
 
 
 def _with_query(path: str, request: Request) -> str:
