@@ -29,7 +29,7 @@ class ModelFolders(NamedTuple):
 
 def find_model(args: argparse.Namespace, settings: Settings) -> ModelFacts:
     """Return the facts of the model of `--model`. Its weights are not downloaded. Raises RefusedError."""
-    if _is_behind_server(args):
+    if args.base_url:  # the model runs on a server that somebody else has started
         return facts_of_server(_model_id(args.model, "api"), args.base_url[0])
     return facts_of_model(args.model, args.revision, settings, trust_code=args.trust_remote_code)
 
@@ -37,7 +37,7 @@ def find_model(args: argparse.Namespace, settings: Settings) -> ModelFacts:
 def fetch_folders(facts: ModelFacts, args: argparse.Namespace, settings: Settings) -> ModelFolders:
     """Return the folders of the model of `--model`, downloaded if it is on the Hub. Raises EvaluationError."""
     named_folder = Path(args.model)
-    if _is_behind_server(args):
+    if args.base_url:
         return ModelFolders(named_folder, None)
     is_local = named_folder.is_dir()
     if facts.base_revision:  # an adapter: only its base model may need code
@@ -48,11 +48,6 @@ def fetch_folders(facts: ModelFacts, args: argparse.Namespace, settings: Setting
         return ModelFolders(named_folder, None)
     folder = fetch_model(facts.model_id, facts.revision, settings, with_code=facts.custom_code)
     return ModelFolders(folder, None)
-
-
-def _is_behind_server(args: argparse.Namespace) -> bool:
-    """Return whether the model runs on a server that somebody else has started."""
-    return bool(args.base_url) and not args.spawn
 
 
 def facts_of_model(model: str, revision: str | None, settings: Settings, *, trust_code: bool) -> ModelFacts:

@@ -63,7 +63,7 @@ class ModelFacts:
     custom_code: bool = False  # whether it needs the Python files of its repository
     weight_bytes: int | None = None  # bytes of the weight files; for an adapter, those of its base model
     api: str | None = None  # the operator's name for a model behind an API
-    shown: Architecture | None = None  # of the model's parts; None: behind an API
+    shown: Architecture | None = None  # the model's parts as its config and weights show them; None: behind an API
 
 
 def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
@@ -86,17 +86,12 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     if needs_code:
         trial = replace(trial, fault="", drops="")
     weight_bytes = sum(full_model.sizes.get(name, 0) for name in full_model.headers)
-    shown = shown_architecture(config)
-    # A full model may declare a base in its card. Then it is shown how many of the base's tensors it has. An adapter has
-    # `base` instead, which is what `full_model` is.
-    if repository.declared_base:
-        shown = with_base_tensors(shown, repository.shapes, repository.declared_base.shapes)
-    if repository.base:  # of an adapter, whose base model was read
-        base_model: str | None = full_model.model_id
-        base_revision: str | None = full_model.revision
-    else:
-        base_model = _single_model_id(repository.base_model)  # as the card names it
-        base_revision = None
+    parts = shown_architecture(config)
+    if (
+        repository.declared_base
+    ):  # the base that the card of a full model names; it is shown how many of its tensors it has
+        parts = with_base_tensors(parts, repository.shapes, repository.declared_base.shapes)
+    base_model, base_revision = _base_of(repository)
     return ModelFacts(
         model_id=repository.model_id,
         revision=repository.revision,
@@ -117,7 +112,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         base_revision=base_revision,
         custom_code=needs_code,
         weight_bytes=weight_bytes,
-        shown=shown,
+        shown=parts,
     )
 
 
@@ -288,6 +283,13 @@ def _context_length(config: Mapping[str, Any]) -> int | None:
     parts = (text_config, config)  # in this order, as the chat engine reads it from transformers' `get_text_config`
     stated = (part.get(name) for part in parts for name in CONTEXT_NAMES)
     return next((length for length in stated if type(length) is int and length > 0), None)  # True is an int too
+
+
+def _base_of(repository: Repository) -> tuple[str | None, str | None]:
+    """Return the ID and the commit of an adapter's base model, or the ID that the card of a full model names, and None."""
+    if repository.base:
+        return repository.base.model_id, repository.base.revision
+    return _single_model_id(repository.base_model), None
 
 
 def _single_model_id(base_model: str | None) -> str | None:

@@ -13,7 +13,7 @@ import shlex
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -109,28 +109,32 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
     """
     hashes = _written_hashes(folder)
     by_hand = [name for name, content in files.items() if _is_changed_by_hand(folder / name, content, hashes)]
-    together_by_hand = [name for name in TOGETHER if name in by_hand]
     for name, content in files.items():
         path = folder / name
         present = _text_of(path) if path.exists() else None
-        # The files changed by hand that keep this one from being updated: itself, or those it is updated with.
-        if name in by_hand:
-            causes = [name]
-        elif name in TOGETHER:
-            causes = together_by_hand
-        else:
-            causes = []
+        causes = _causes_to_keep(name, by_hand)
         if present == content:
             plan.kept.append(str(path))
         elif present is None:
             plan.steps.append(Step(f"write {path}", partial(_write, path, content)))
         elif not causes:
             plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif _digest(content) in _known_hashes(path, hashes):  # written or proposed before, so the operator has it
+        elif _digest(content) in _known_hashes(
+            path, hashes
+        ):  # the operator has seen this content: it was written or proposed before
             plan.kept.append(f"{path}, as {' and '.join(causes)} was changed by hand")
         else:
             why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
             plan.steps.append(Step(f"write {_proposal(path)}: {why}", partial(_write_proposal, path, content)))
+
+
+def _causes_to_keep(name: str, by_hand: Sequence[str]) -> list[str]:
+    """Return the files changed by hand that keep a file from being updated: itself, or those that it is updated with."""
+    if name in by_hand:
+        return [name]
+    if name in TOGETHER:
+        return [other for other in TOGETHER if other in by_hand]
+    return []
 
 
 def _is_changed_by_hand(path: Path, content: str, hashes: Mapping[str, str]) -> bool:
