@@ -30,8 +30,8 @@ class Pair:
     """A figure and its twin, or a figure without one (see memory.py), each with its rows of `items.jsonl`."""
 
     number: int
-    facts: tuple[Facts, ...]
-    rows: tuple[list[Row], ...]
+    facts: tuple[Facts, ...]  # the figure, then its twin
+    rows: tuple[list[Row], ...]  # for each of these figures, its rows
     versions: tuple[Version, ...]
 
 

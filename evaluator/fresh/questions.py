@@ -1,7 +1,8 @@
 """Generate the questions about a figure. The answer is a number with its unit, a name, a year, or 알 수 없음.
 
-A question is asked about both variants of a figure in the same words, but with different answers. A model that memorised
-the wording gains nothing. The exceptions are questions that neither figure can answer.
+A figure and its twin show the same districts, rows and years with other numbers (see evaluator/fresh/facts.py). A question
+is asked about both in the same words, but has different answers, so a model that memorised the wording gains nothing. The
+exceptions are questions that neither figure can answer.
 """
 
 import random
@@ -16,7 +17,8 @@ from evaluator.fresh.facts import Facts, Layout
 from evaluator.fresh.korean import UNANSWERABLE
 from evaluator.fresh.question import Question, answers_differ
 
-UNANSWERED = 0.14  # chance that a question is replaced by one that this figure, its twin or both cannot answer
+UNANSWERED = 0.14  # probability that a question is replaced by one that the figure, its twin or both cannot answer
+HIDDEN_WEIGHT = 3  # of these questions, how many ask for a hidden value, for each one that names something absent
 
 _GENERATORS: dict[Layout, tuple[Callable[[Facts], Iterator[Question]], ...]] = {
     "table": (table.lookups, table.ranks, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
@@ -50,48 +52,49 @@ def questions(facts: Facts) -> list[Question]:
 
 
 def absent_questions(facts: Facts) -> list[Question]:
-    """Return questions in the same words about a row, a year or a district that the figure does not have."""
+    """Return questions in the same words about a row, a year or a district (a "group") that the figure does not have."""
     row = facts.absent.row
     year = facts.absent.year
     group = facts.absent.group
-    asked: list[Question] = []
-    if row and facts.layout not in ("map", "dual"):  # their questions are written for a single row
-        asked += _naming(facts.topic.said(row), replace(facts, rows=(*facts.rows, row)))
+    found: list[Question] = []
+    # A map and a chart with two axes show one row, which their questions are about (`chart.axes` fails if there are two).
+    if row and facts.layout not in ("map", "dual"):
+        found += _naming(facts.topic.said(row), replace(facts, rows=(*facts.rows, row)))
     years = sorted((*facts.years, year))
-    asked += _naming(year, replace(facts, years=tuple(years)))
+    found += _naming(year, replace(facts, years=tuple(years)))
     if group:
-        asked += _naming(group, replace(facts, groups=(*facts.groups, group)))
-    return asked
+        found += _naming(group, replace(facts, groups=(*facts.groups, group)))
+    return found
 
 
-def _naming(absent: str, wider: Facts) -> Iterator[Question]:
-    """Yield the questions about `wider` that name `absent`, which the real figure lacks.
+def _naming(absent: str, wider_facts: Facts) -> Iterator[Question]:
+    """Yield the questions about `wider_facts` that name `absent`, which only these facts have, and not the real figure.
 
-    `wider` has no values for it: only the words of the questions are used.
+    They have no values for it: only the words of the questions are used.
     """
-    for question in questions(wider):
+    for question in questions(wider_facts):
         if absent in question.text:
             yield Question(question.kind, question.text, lambda own: UNANSWERABLE)
 
 
 def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: int) -> list[Asked]:
-    """Return up to `count` questions of different kinds, each with its answers for both variants.
+    """Return up to `count` questions of different kinds, each with its answers for the figure and its twin.
 
-    The answers differ by more than their tolerances, unless neither figure can answer the question. Each question that can be
-    answered is replaced with the same chance by one in the same words that cannot, so the words do not tell which it is.
+    The answers differ by more than their tolerances, unless neither figure can answer the question. Each chosen question is
+    replaced with the same probability by one in the same words that cannot be answered, so that the words do not show which
+    questions these are.
     """
     answerable: dict[str, list[Asked]] = {}
     hidden: list[Asked] = []  # one of the figures or both have a gap where the answer would be
     for question in questions(facts):
         first = question.answer(facts)
         second = question.answer(twin)
-        if first is None or second is None:
+        if first is None or second is None:  # it has no single answer, for example because two rows are about equal
             continue
         if UNANSWERABLE in (first, second):
             hidden.append(Asked(question, first, second))
         elif answers_differ(first, second):
             answerable.setdefault(question.kind, []).append(Asked(question, first, second))
-    # These name something that both figures lack.
     absent = [Asked(question, UNANSWERABLE, UNANSWERABLE) for question in absent_questions(facts)]
     kinds = list(answerable)
     chooser.shuffle(kinds)
@@ -99,14 +102,24 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
     for kind in kinds[:count]:
         asked = chooser.choice(answerable[kind])
         if chooser.random() < UNANSWERED:
-            # Three of four times one that needs a look at the picture. If neither pool has one, the question stays.
-            alike_hidden = _worded_as(facts, asked, hidden)
-            alike_absent = _worded_as(facts, asked, absent)
-            pools = (alike_hidden, alike_hidden, alike_hidden, alike_absent)
-            filled = [pool for pool in pools if pool] or [[asked]]
-            asked = chooser.choice(chooser.choice(filled))
+            asked = _unanswerable_instead(facts, asked, hidden, absent, chooser)
         chosen.append(asked)
     return chosen
+
+
+def _unanswerable_instead(
+    facts: Facts, asked: Asked, hidden: Sequence[Asked], absent: Sequence[Asked], chooser: random.Random
+) -> Asked:
+    """Return a question in the same words that cannot be answered, or `asked` itself if there is none.
+
+    Mostly it is one of `hidden`: the figure has the row and the year, but a gap where the value would be, so only a look at
+    the picture shows it. Otherwise it names something that the figure does not have, which its headings show.
+    """
+    hidden_in_same_words = _worded_as(facts, asked, hidden)
+    absent_in_same_words = _worded_as(facts, asked, absent)
+    pools = [*[hidden_in_same_words] * HIDDEN_WEIGHT, absent_in_same_words]
+    filled_pools = [pool for pool in pools if pool] or [[asked]]
+    return chooser.choice(chooser.choice(filled_pools))
 
 
 def _worded_as(facts: Facts, asked: Asked, others: Sequence[Asked]) -> list[Asked]:

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 
-from evaluator.fresh.draw import figures_of
+from evaluator.fresh.draw import pairs_of_set
 from evaluator.fresh.pairs import image_names
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer
@@ -20,7 +20,7 @@ from scripts.support.hub.server import serve
 def printed_by_picture(seed: str, n: int, folder: Path) -> dict[str, Printed]:
     """Return what each picture of a drawn set prints, by the SHA-256 of its file."""
     found = {}
-    for pair in figures_of(seed, n):
+    for pair in pairs_of_set(seed, n):
         for place, facts in enumerate(pair.facts):
             printed = printed_on(facts)
             for version in pair.versions:
