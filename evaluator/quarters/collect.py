@@ -1,4 +1,8 @@
-"""Collect the books of a quarter from an installation's stores, for `ko-fresh collect` and `ko-fresh reveal`."""
+"""Collect everything that anybody needs to check the scores of a quarter, for `ko-fresh collect` and `ko-fresh reveal`.
+
+This is called the books of the quarter: the commitment, the drawn set, the results on it, and all answers of these results.
+`books.py` describes them. Here they are read from an installation's stores.
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +14,9 @@ from evaluator.quarters.books import BENCHMARK, Books, by_score
 from evaluator.results.answer_rows import AnswerRow, answer_rows
 from submissions.config.settings import Settings
 from submissions.operator.retirement import is_retired
+from submissions.records.operator import Commitment
 from submissions.records.result import EvalResult
+from submissions.store.base import Snapshot, Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store, open_store
 
@@ -29,34 +35,50 @@ def collect(quarter: str, settings: Settings) -> Books:
     store = open_store(settings.store, settings)
     private = open_private_store(settings)
     snapshot = store.snapshot()
-    commitment(store, quarter, snapshot)  # raises DataError if there is none; `drawn_set` would publish a new one
+    # Raises DataError if there is none. Without this check, `drawn_set` would commit to a set, and collecting must not.
+    commitment(store, quarter, snapshot)
     folder, set_sha256 = drawn_set(quarter, settings)
-    public = commitment(store, quarter)  # again, because `drawn_set` may have added the hash of the set
-    secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
-    ids = [item.id for item in BENCHMARK.load(folder)]
+    committed = commitment(store, quarter)  # read after `drawn_set`, which may have added the hash of the set
     corrections = read_corrections(store, private, BENCHMARK.name, quarter)
-    # A result that was measured after an item was withdrawn has no answer to it. If an answer to another corrected item is
-    # missing, `book_differences` reports that.
-    corrected_ids = {correction.item for correction in corrections.made}
-    results: list[EvalResult] = []
+    version = corrections.version_of(BENCHMARK)
+    results = _results(store, snapshot, committed, version, set_sha256)
+    ids = [item.id for item in BENCHMARK.load(folder)]
+    # A result that was measured after an item was withdrawn has no answer to it. If an answer to an item is missing that was
+    # corrected, but still counts, `book_differences` reports that.
+    may_lack_answer = {correction.item for correction in corrections.made}
+    secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
     answers: dict[str, Sequence[AnswerRow]] = {}
     lost: list[str] = []
-    for row in board_reader(store).read(snapshot)[0]:
-        measured = row.benchmark, row.benchmark_version, row.split, row.kind
-        if measured != (BENCHMARK.name, corrections.version_of(BENCHMARK), quarter, "verified"):
-            continue
-        result = EvalResult.read_known(store.read(row.path, snapshot.head))
-        late = public.revealed_at is not None and (result.date or 0.0) > public.revealed_at.timestamp()
-        is_other_set = result.dataset.revision != set_sha256[:40]  # see `open_source`
-        if late or is_other_set or is_retired(store, row.key, snapshot):
-            continue
-        if (details := read_details(private, row.key, ids, secret, optional=corrected_ids)) is None:
-            lost.append(row.key)
-            continue
-        results.append(result)
-        answers[row.key] = answer_rows(details)
+    for result in results:
+        key = result.request_key
+        details = read_details(private, key, ids, secret, optional=may_lack_answer)
+        if details is None:
+            lost.append(key)
+        else:
+            answers[key] = answer_rows(details)
     if lost:
         raise DataError(
             f"the answers of {', '.join(lost)} are not in the private store: restore it, or retire these results"
         )
-    return Books(public, folder, sorted(results, key=by_score), answers, corrections)
+    return Books(committed, folder, sorted(results, key=by_score), answers, corrections)
+
+
+def _results(
+    store: Store, snapshot: Snapshot, committed: Commitment, version: str, set_sha256: str
+) -> list[EvalResult]:
+    """Return the results of a quarter that belong to its books. `version` is that of the current rule with all errata."""
+    results: list[EvalResult] = []
+    rows, _unreadable = board_reader(store).read(snapshot)
+    for row in rows:
+        measured = row.benchmark, row.benchmark_version, row.split, row.kind
+        if measured != (BENCHMARK.name, version, committed.quarter, "verified"):
+            continue
+        if is_retired(store, row.key, snapshot):
+            continue
+        result = EvalResult.read_known(store.read(row.path, snapshot.head))
+        is_on_committed_set = result.dataset.revision == set_sha256[:40]  # as `open_source` records it
+        finished_at = result.date or 0.0
+        is_late = committed.revealed_at is not None and finished_at > committed.revealed_at.timestamp()
+        if is_on_committed_set and not is_late:
+            results.append(result)
+    return results
