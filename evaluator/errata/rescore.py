@@ -1,13 +1,13 @@
 """Score stored answers again after an erratum, or when a benchmark has a new metric, without running a model.
 
-`hannun errata add` and `hannun errata rescore` call `Rescoring.run`. For each published result of the set it
+`python -m evaluator errata add` and `errata rescore` call `Rescoring.run`. For each published result of the set it
 
 1. reads the answers from the private store, and checks that they still give the scores that were published,
 2. scores them on the corrected items,
 3. publishes the result with its new scores, its old ones in `earlier`, and comparisons with other results,
 
-and then records in the erratum which results changed their score or rank. A result whose answers are lost keeps the version
-of before, and has no rank any more.
+and then records in the erratum which results changed their score or rank (`moves.py`). A result whose answers are lost keeps
+the version of before, and has no rank any more.
 """
 
 import json
@@ -21,6 +21,8 @@ from evaluator.core.data_types import Item, Score
 from evaluator.core.errors import DataError, Details, EvaluationError, LeakError
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import Source
+from evaluator.errata.moves import record_moves
+from evaluator.errata.new_scores import details_with_scores, result_with_scores
 from evaluator.errata.records import read_errata
 from evaluator.job.limited_process import run_limited
 from evaluator.publication.item_scores import ItemScores
@@ -28,12 +30,11 @@ from evaluator.publication.private_records import read_details, read_item_scores
 from evaluator.publication.public_answers import public_answers
 from evaluator.publication.published_pairs import with_pairs
 from evaluator.results.answer_rows import score_details
-from evaluator.results.build_result import round_measures, scored_fields
+from evaluator.results.build_result import scored_fields
 from submissions.config.settings import Settings
-from submissions.operator.retirement import is_retired
 from submissions.records.errata import Moved, errata_in, version_without
 from submissions.records.index_rows import BoardRow
-from submissions.records.result import Earlier, EvalResult
+from submissions.records.result import EvalResult
 from submissions.records.signed_statement import key_id, private_key, sign
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import board_reader, with_result
@@ -71,9 +72,12 @@ def check_signing_key(benchmark: Benchmark, source: Source, store: Store, settin
 
 
 class Rescoring:
-    """Bring all results on a set to its newest errata, and give results of the newest version metrics that they lack.
+    """Score the results on a set again, so that all of them have the newest version and all metrics.
 
-    It can be interrupted and repeated: results that have the newest version and all metrics are skipped.
+    A result of an earlier version gets the newest one. A result that has the newest version, but was published before the
+    benchmark got a metric, gets this metric.
+
+    `run` can be interrupted and repeated: results that need neither are skipped.
     """
 
     def __init__(
@@ -85,7 +89,11 @@ class Rescoring:
         private: PrivateStore,
         settings: Settings,
     ) -> None:
-        """Apply the corrections of `source`, which must have all of the set, to the items as they are stored."""
+        """Prepare to score on the corrected items.
+
+        `uncorrected_items` are the items as the files of the set have them. `source.corrections` must be all corrections that
+        were made so far, because their number gives the newest version: after 2 corrections, version 3 is 3+2.
+        """
         self._benchmark = benchmark
         self._source = source
         self._uncorrected_items = uncorrected_items
@@ -100,8 +108,8 @@ class Rescoring:
     def check_answers(self) -> None:
         """Raise DataError if the set has results, but none can be scored again. All would lose their ranks then.
 
-        It is called before an erratum is added, on a source without the new erratum. It returns at the first result that can
-        be scored again.
+        It is called before an erratum is added, so `source.corrections` do not have the new one yet. It returns at the first
+        result that can be scored again.
         """
         snapshot = self._store.snapshot()
         rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
@@ -133,8 +141,10 @@ class Rescoring:
         oldest_first = sorted(rows, key=lambda row: row.date or 0.0)
         for number, row in enumerate(oldest_first, 1):
             try:
-                self._rescore(row, snapshot)
-                rescored.append(row.key)
+                if self._rescore(row, snapshot):
+                    rescored.append(row.key)
+                else:
+                    log.warning("%s (%s) keeps its scores: its answers give no further metric", row.key, row.model)
             except CannotScoreError as error:
                 if row.benchmark_version != self._version:  # otherwise it keeps its rank and only lacks a metric
                     not_rescored[row.key] = str(error)
@@ -150,7 +160,7 @@ class Rescoring:
     def _lacks_metric(self, row: BoardRow) -> bool:
         """Return whether a result lacks a metric that can be computed.
 
-        A metric may be missing for good, because no item has a value. `_rescore` then raises CannotScoreError.
+        A metric may be missing for good, because no item has a value. `_rescore` then returns False.
         """
         computed = [metric.name for metric in self._benchmark.metrics if metric.aggregate is not not_measured]
         return any(name not in row.metrics for name in computed)
@@ -164,8 +174,9 @@ class Rescoring:
         result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
         if result.dataset.revision != self._source.revision:
             raise CannotScoreError("it was measured on other files of the set")
-        corrections = self._source.corrections.first(errata_in(row.benchmark_version))
-        items_before = corrections.apply(self._benchmark, self._uncorrected_items)
+        # Each erratum is one correction: a result of version 3+1 was scored with the first one only.
+        corrections_before = self._source.corrections.first(errata_in(row.benchmark_version))
+        items_before = corrections_before.apply(self._benchmark, self._uncorrected_items)
         needed = {item.id for item in (*items_before, *self._items)}
         details = read_details(self._private, row.key, needed, self._secret)
         if details is None:
@@ -176,15 +187,19 @@ class Rescoring:
             raise CannotScoreError("its stored answers do not give its published scores with this release")
         return result, details
 
-    def _rescore(self, row: BoardRow, snapshot: Snapshot) -> None:
-        """Score one result again and publish it. Raises CannotScoreError."""
+    def _rescore(self, row: BoardRow, snapshot: Snapshot) -> bool:
+        """Score one result again and publish it.
+
+        Return whether it was published: not if it has the newest version and its answers give no further metric. Raises
+        CannotScoreError.
+        """
         before, details = self._read_verified(row, snapshot)
         scores = self._scores(self._items, details)
-        after = _result_with_scores(before, self._benchmark, self._items, scores, self._version, self._store)
+        after = result_with_scores(before, self._benchmark, self._items, scores, self._version, self._store)
         name = self._benchmark.name
         gains_metric = bool(after.results[name].keys() - before.results[name].keys())
         if row.benchmark_version == self._version and not gains_metric:
-            raise CannotScoreError("its answers give no further metric")
+            return False
         try:
             # Against all questions and answers as they are in the files of the set, also those that errata have removed.
             check_public([after.to_bytes()], self._uncorrected_items, self._source.path)
@@ -193,8 +208,9 @@ class Rescoring:
         item_scores = self._save_item_scores(row.key, scores)
         if item_scores:
             after = with_pairs(after, item_scores, self._store, self._private)
-        if not self._publish(row, after, _details_with_scores(details, scores)):
+        if not self._publish(row, after, details_with_scores(details, scores)):
             raise CannotScoreError("another command has scored it again meanwhile")
+        return True
 
     def _scores(self, items: Sequence[Item], details: Details) -> list[Score]:
         """Return the scores of stored answers, computed in a process with limits: a model decides how long they are.
@@ -260,29 +276,8 @@ class Rescoring:
         recorded = next((erratum for erratum in errata if erratum.version == self._version), None)
         if recorded is None:
             return []
-        scores_before: list[tuple[BoardRow, float]] = []
-        for row in self._rows(snapshot):
-            if row.benchmark_version != self._version:
-                continue
-            before = self._score_before(row, snapshot)
-            if before is not None:
-                scores_before.append((row, before))
-        moved = moves(self._benchmark, scores_before, lambda key: is_retired(self._store, key, snapshot))
-        erratum = recorded.evolve(
-            rescored=len(scores_before), not_rescored=not_rescored, moved=[move.model_dump() for move in moved]
-        )
-
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            return {erratum.path: erratum.to_bytes()}, f"Record who moved by {erratum.version}", None
-
-        if erratum != recorded:
-            transact(self._store, decide)
-        return moved
-
-    def _score_before(self, row: BoardRow, snapshot: Snapshot) -> float | None:
-        """Return the headline that a result of the newest version had before, or None if it has had no earlier version."""
-        result = EvalResult.from_json(self._store.read(row.path, snapshot.head))
-        return result.earlier[-1].scores.get(result.headline) if result.earlier else None
+        rows = [row for row in self._rows(snapshot) if row.benchmark_version == self._version]
+        return record_moves(self._store, snapshot, self._benchmark, recorded, rows, not_rescored)
 
 
 def _measured(benchmark: Benchmark, source: Source, rows: Iterable[BoardRow]) -> list[BoardRow]:
@@ -306,92 +301,3 @@ def _is_signed_with(envelope: bytes, settings: Settings) -> bool:
         return False
     own = key_id(private_key(settings.signing_key.get_secret_value()).public_key())
     return own in [signature.get("keyid") for signature in json.loads(envelope)["signatures"]]
-
-
-def moves(
-    benchmark: Benchmark, rows: Sequence[tuple[BoardRow, float]], is_key_retired: Callable[[str], bool]
-) -> list[Moved]:
-    """Return the results whose score or rank has changed, those that fell most first.
-
-    `rows` are results, each with its headline before the erratum in percent. Ranks are counted among those that are ranked:
-    results of models that are not retired and that `Benchmark.ranks` accepts. The others have no rank.
-    """
-    compared = [(row, before, row.score) for row, before in rows if row.score is not None]
-    ranked_keys: set[str] = set()
-    scores_before: list[float] = []
-    scores_after: list[float] = []
-    for row, before, after in compared:
-        is_ranked = benchmark.ranks(row.split, row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
-        if row.role == "model" and is_ranked and not is_key_retired(row.key):
-            ranked_keys.add(row.key)
-            scores_before.append(before)
-            scores_after.append(after)
-    found: list[Moved] = []
-    for row, before, after in compared:
-        has_rank = row.key in ranked_keys
-        move = Moved(
-            key=row.key,
-            model=row.model,
-            before=before,
-            after=after,
-            rank_before=_rank(before, scores_before) if has_rank else None,
-            rank_after=_rank(after, scores_after) if has_rank else None,
-        )
-        if (move.before, move.rank_before) != (move.after, move.rank_after):
-            found.append(move)
-    return sorted(found, key=lambda move: (move.after - move.before, move.model))
-
-
-def _rank(score: float, scores: Sequence[float]) -> int:
-    """Return the rank of a score, from 1. Equal scores have the same rank."""
-    return 1 + sum(other > score for other in scores)
-
-
-def _details_with_scores(details: Details, scores: Iterable[Score]) -> Details:
-    """Return stored answers with their new scores. Items that have no score any more are left out."""
-    by_id = {row["id"]: row for row in details}
-    return [{**by_id[score.id], **score.values} for score in scores]
-
-
-def _result_with_scores(
-    before: EvalResult,
-    benchmark: Benchmark,
-    items: Sequence[Item],
-    scores: Sequence[Score],
-    version: str,
-    store: Store,
-) -> EvalResult:
-    """Return a result with its new scores and without its comparisons. Its old scores are kept in `earlier`.
-
-    A result that only gains a metric keeps its version, so nothing is added to `earlier`.
-    """
-    name = benchmark.name
-    earlier = list(before.earlier)
-    if before.versions[name] != version:
-        earlier.append(Earlier(version=before.versions[name], scores=before.results[name], until=store.now()))
-    asked = before.n_samples[name].get("original")
-    after = before.evolve(
-        **scored_fields(benchmark, items, scores),
-        versions={name: version},
-        dataset=before.dataset.evolve(n=len(items)).model_dump(),
-        n_samples={name: {"original": asked, "effective": len(items)}},
-        reasoning=_reasoning(before, benchmark, scores),
-        earlier=[entry.model_dump() for entry in earlier],
-        paired=[],  # of the old scores; `with_pairs` adds new ones
-    )
-    # Custom code could encode information in digits (`round_measures`), and the tokens per correct answer are new.
-    return round_measures(after) if before.config.custom_code else after
-
-
-def _reasoning(before: EvalResult, benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, object] | None:
-    """Return the lengths of reasoning with new tokens per correct answer, or None if the model does not reason.
-
-    The tokens of single answers are not stored, so the tokens per correct answer are computed from their published mean per
-    answer: mean × items / correct items. That is what `build_result` computes from the sum of all tokens, because the
-    number of answers per item cancels out.
-    """
-    if before.reasoning is None:
-        return None
-    right = round(sum(score.values[benchmark.item_metric.name] for score in scores))
-    per_right = round(before.reasoning.tokens_mean * len(scores) / right, 1) if right else None
-    return before.reasoning.evolve(tokens_per_right=per_right).model_dump()

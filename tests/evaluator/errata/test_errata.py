@@ -17,8 +17,8 @@ from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import DataError, EvaluationError
 from evaluator.datasets.corrections import Correction
 from evaluator.datasets.source import Source
+from evaluator.errata.moves import moves
 from evaluator.errata.records import add_erratum, read_corrections
-from evaluator.errata.rescore import moves
 from evaluator.publication.private_records import read_details
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
