@@ -22,7 +22,7 @@ _YEAR_AND_MONTH = re.compile(  # 2018.3., but not the end of a sentence in Latin
     rf"(?<![\d.])(?<![A-Za-z]\s)((?:19|20)\d\d)\s?\.\s?{_MONTH}\.(?![\s]?\d)"
 )
 # The end of a range, whose year is that of its start: 2024년 3월 4일~3.15
-_END_OF_RANGE = re.compile(
+_END_OF_DATE_RANGE = re.compile(
     rf"(?<=\d일)(\s?(?:~|부터)\s?|-|\s-\s){_MONTH}\s?\.\s?{_DAY}(?:\.(?!\d))?(?![\d.]|\s?(?:[%일명건개원]|퍼센트))"
 )
 _DAY_OF_MONTH = re.compile(rf"(?<![\d/]){_MONTH}/{_DAY}\s?\([월화수목금토일](?:요일)?\)")  # 5/12(금)
@@ -42,12 +42,14 @@ _HOUR = re.compile(  # 오후 6시, 밤 11시 50분
 _LATIN_HOUR = re.compile(r"(?<![\d:.,])(?P<hour>1[0-2]|[1-9])\s?(?P<latin>[AaPp]\.?[Mm])\b\.?")  # 6 PM, 10 a.m.
 _NO_MINUTES = re.compile(r"(?<=시)\s?0{1,2}분")  # 18시 00분
 _HALF_PAST = re.compile(r"(?<=\d시)\s?반(?=$|[^가-힣]|입니다|이다|에|까지|부터|이)")  # 7시 반
-_RANGE = re.compile(r"(?<=\d[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
+_TIME_RANGE = re.compile(r"(?<=\d[시분])\s?[-–—]\s?(?=\d)")  # 9시 - 13시
 _NOON = re.compile(r"(?<![가-힣])정오(?=$|[^가-힣]|[에까부입이는가])")
 _MIDNIGHT = re.compile(r"(?<![가-힣])자정(?=$|[^가-힣]|[에까부입이는가])")
-# Tell times from ratios if no 오전, PM, leading 0 or :00 does: 3:10, 7:13 and 12:13 may be ratios, 7:46 and 19:30 are times.
-_LATEST_AMBIGUOUS_HOUR = 5
-_EARLIEST_CLEAR_MINUTE = 25  # after an hour of one digit
+# 3:10 may be a ratio. Numbers without 오전 or PM, a leading 0 or :00 are read as a time only if the hour is at least
+# _EARLIEST_LIKELY_HOUR, and the minutes are those of a timetable (16:10, 19:30) or too large for a usual ratio (7:46). So
+# 3:10, 5:30, 7:13 and 12:13 stay as they are.
+_EARLIEST_LIKELY_HOUR = 6
+_SMALLEST_UNLIKE_RATIO = 25  # minutes after an hour of one digit
 
 
 def dates_in_one_form(text: str) -> str:
@@ -57,13 +59,13 @@ def dates_in_one_form(text: str) -> str:
         text = _YEAR_AND_MONTH.sub(lambda match: f"{match[1]}년 {int(match[2])}월", text)
         text = _DAY_OF_MONTH.sub(lambda match: f"{int(match[1])}월 {int(match[2])}일", text)
         text = _WEEKDAY.sub("", text)
-        text = _END_OF_RANGE.sub(lambda match: f"{match[1]}{int(match[2])}월 {int(match[3])}일", text)
+        text = _END_OF_DATE_RANGE.sub(lambda match: f"{match[1]}{int(match[2])}월 {int(match[3])}일", text)
         text = _CLOCK.sub(_clock, text)
         text = _HOUR.sub(lambda match: f"{_hour_of_day(int(match['hour']), match['half'])}시", text)
         text = _LATIN_HOUR.sub(lambda match: f"{_hour_of_day(int(match['hour']), match['latin'])}시", text)
         text = _NO_MINUTES.sub("", text)
         text = _HALF_PAST.sub(" 30분", text)
-        text = _RANGE.sub("~", text)
+        text = _TIME_RANGE.sub("~", text)
     return _MIDNIGHT.sub("24시", _NOON.sub("12시", text))
 
 
@@ -80,9 +82,9 @@ def _clock(match: re.Match[str]) -> str:
     hour = int(match["hour"])
     minute = int(match["minute"])
     is_marked = half is not None or match["hour"].startswith("0") or minute == 0
-    is_round = minute % 5 == 0  # 19:30
-    is_unlike_ratio = hour < 10 and minute >= _EARLIEST_CLEAR_MINUTE  # 7:46
-    is_likely = hour > _LATEST_AMBIGUOUS_HOUR and (is_round or is_unlike_ratio)
+    is_of_timetable = minute % 5 == 0  # 19:30
+    is_unlike_ratio = hour < 10 and minute >= _SMALLEST_UNLIKE_RATIO  # 7:46
+    is_likely = hour >= _EARLIEST_LIKELY_HOUR and (is_of_timetable or is_unlike_ratio)
     if not (is_marked or is_likely):
         return match[0]
     minutes = f" {minute}분" if minute else ""
