@@ -1,4 +1,4 @@
-"""Write dates and times of day in one form: 2023.05.12 → 2023년 5월 12일, 오후 6시 → 18시, 7:30 PM → 19시 30분.
+"""Write dates and times of day in one form: 2023.05.12 → 2023년 5월 12일, 오후 6시 → 18시, 7:30 PM and PM 7:30 → 19시 30분.
 
 `notation.plain` calls `dates_in_one_form` before it reads numbers, because 2023.05 and 12:30 would be a decimal and a ratio.
 """
@@ -26,10 +26,10 @@ _END_OF_DATE_RANGE = re.compile(
     rf"(?<=\d일)(\s?(?:~|부터)\s?|-|\s-\s){_MONTH}\s?\.\s?{_DAY}(?:\.(?!\d))?(?![\d.]|\s?(?:[%일명건개원]|퍼센트))"
 )
 _DAY_OF_MONTH = re.compile(rf"(?<![\d/]){_MONTH}/{_DAY}\s?\([월화수목금토일](?:요일)?\)")  # 5/12(금)
-_CLOCK = re.compile(  # 18:00, 오후 7:30, 7:30 PM, 9:00
+_CLOCK = re.compile(  # 18:00, 오후 7:30, 7:30 PM, PM 7:30, 9:00
     r"""
     (?<![\d:.,])
-    (?P<half> 오전 | 오후 | 낮 | 밤 | 새벽 | 아침 | 저녁 )?\s?
+    (?: (?P<half> 오전 | 오후 | 낮 | 밤 | 새벽 | 아침 | 저녁 | (?<![A-Za-z\d])(?<!\d\s)[AaPp]\.?[Mm]\.? ) \s? )?
     (?P<hour> [01]?\d | 2[0-4] ) : (?P<minute> [0-5]\d )
     (?! \d | :\d | [.,]\d | \s?% | \s?(?:의\s)?비율 )
     (?:\s?(?P<latin> [AaPp]\.?[Mm]\b\.? ))?
