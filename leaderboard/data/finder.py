@@ -108,8 +108,8 @@ def find_models(view: View, finder: Finder) -> list[ModelRow]:
 def shown_ranks(view: View, finder: Finder, models: Sequence[ModelRow]) -> dict[str, str]:
     """Return the rank of each model in the finder's order, as it is shown, by model.
 
-    In the overall order, it is the first rank of `ModelRow.overall`. There, ranks among measured models come before ranks
-    among reported ones, and ranks on images before ranks on pages.
+    In the overall order, it is the first entry of `ModelRow.overall`. There, `rank_models` puts ranks among measured models
+    before those among reported ones, and ranks on images before those on pages.
     """
     if finder.skill:
         skill_ranks = view.skill_ranks[finder.skill]

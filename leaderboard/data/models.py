@@ -1,12 +1,12 @@
 """Summarise the boards by model: a row for each model of the overview, and a summary of each benchmark.
 
-`LiveBoard` calls `model_rows` and `summary` after ranking. `model_rows` also computes the overall score, which is explained
-there. `skills.py` computes scores of skills with `most_shared` and `share_behind`.
+`ViewReader` calls `rank_models` and `summary` after ranking the rows of each benchmark. `rank_models` also computes the
+overall score, which is explained there. `skills.py` computes scores of skills with `most_shared` and `share_behind`.
 """
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
@@ -19,13 +19,15 @@ from submissions.records.index_rows import BoardRow
 from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]  # the kinds of `card.Baseline`, and chance
+# The benchmarks that the overall scores of each kind are averaged over. A group without an overall score is missing.
+SharedBenchmarks = dict[ResultKind, dict[Inputs, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Overall:
     """A model's overall score in a group of benchmarks (`Inputs`), among models with results of the same kind."""
 
-    score: float  # in percent: the share of other model families that it is ahead of, see `model_rows`
+    score: float  # in percent: the share of other model families that it is ahead of, see `rank_models`
     kind: ResultKind
     rank: int  # among the models of this kind
 
@@ -75,7 +77,7 @@ class ModelRow:
     def competes(self, group: Inputs, kind: ResultKind) -> bool:
         """Return whether the model may have an overall score of this kind, because it has none of the other kind yet.
 
-        `model_rows` computes measured scores first, so a measured one rules out a reported one.
+        `rank_models` computes measured scores first, so a measured one rules out a reported one.
         """
         overall = self.overall.get(group)
         return overall is None or overall.kind == kind
@@ -101,7 +103,7 @@ class Summary:
 
     leader: RankedRow | None
     references: list[Reference]
-    models: dict[ResultKind, int]  # ranked models that were measured, and those with reported scores only
+    model_counts: dict[ResultKind, int]  # of ranked models that were measured, and of those with reported scores only
     updated: float | None  # date of the newest result, in seconds since 1970
 
 
@@ -114,20 +116,25 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
     return Summary(leader, references(rows, benchmark), models, updated)
 
 
-def model_rows(boards: Boards) -> list[ModelRow]:
-    """Return the models in the order of the overview: by overall score on image benchmarks, then on page benchmarks.
+def rank_models(boards: Boards) -> tuple[list[ModelRow], SharedBenchmarks]:
+    """Return the models in the order of the overview, and the benchmarks that their overall scores are averaged over.
 
     The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
-    ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score. Measured and
-    reported scores follow different rules, so they are never compared, and models that were measured come first. A model
-    that has both has the measured one, and reported scores are compared without it.
+    ahead of, averaged over the benchmarks that `shared_in_group` chooses. Models without a rank on all of these have no
+    overall score. Measured and reported scores follow different rules, so they are never compared, and models that were
+    measured come first. A model that has both has the measured one, and reported scores are compared without it.
     """
     models = _models_with_cells(boards)
     family_of = families(boards)
+    shared_benchmarks: SharedBenchmarks = {}
     for kind in get_args(ResultKind):  # measured first, which has precedence
-        shared_by_group = shared_benchmarks(models.values(), kind)
-        for group, shared in shared_by_group.items():
+        shared_benchmarks[kind] = {}
+        for group in get_args(Inputs):
             competing = [model for model in models.values() if model.competes(group, kind)]
+            shared = shared_in_group(group, [model.ranked_on(kind) for model in competing])
+            if not shared:
+                continue
+            shared_benchmarks[kind][group] = shared
             compared = [model for model in competing if model.ranked_on(kind).issuperset(shared)]
             scores = _overall_scores(compared, shared, family_of)
             ascending = sorted(scores.values())
@@ -135,7 +142,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
                 score = scores[model.model]
                 models_above = len(ascending) - bisect_right(ascending, score)
                 model.overall[group] = Overall(score, kind, rank=1 + models_above)
-    return sorted(models.values(), key=overall_order)
+    return sorted(models.values(), key=overall_order), shared_benchmarks
 
 
 def _overall_scores(
@@ -188,20 +195,6 @@ def overall_order(model: ModelRow) -> tuple[object, ...]:
     scores = [cell.row.score or 0.0 for cell in model.cells.values() if cell.rank]
     mean_score = sum(scores) / max(1, len(scores))
     return *key, -mean_score, model.model.casefold()
-
-
-def shared_benchmarks(models: Collection[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score of a kind is averaged over, by group: `shared_in_group`.
-
-    Only models that compete for this kind of score count. A group without such benchmarks is left out. After `model_rows`,
-    the result is what it has used for this kind: only models that got a score of the other kind compete no longer.
-    """
-    shared_by_group: dict[Inputs, tuple[str, ...]] = {}
-    for group in get_args(Inputs):
-        shared = shared_in_group(group, [model.ranked_on(kind) for model in models if model.competes(group, kind)])
-        if shared:
-            shared_by_group[group] = shared
-    return shared_by_group
 
 
 def shared_in_group(group: Inputs, ranked_on: Iterable[frozenset[str]]) -> tuple[str, ...]:
@@ -263,6 +256,7 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     the share of rivals. Models with the same score get the same share, whatever their families.
 
     {"a": 90, "b": 80, "c": 80, "d": 10} -> {"a": 1.0, "b": 0.5, "c": 0.5, "d": 0.0} if each is a family of its own.
+    {"a": 90, "a-tuned": 80, "b": 80, "c": 80} -> {"a": 1.0, "a-tuned": 0.25, "b": 0.25, "c": 0.25} if a-tuned was made from a.
     """
     best_of_family: dict[str, float] = {}
     for model, score in scores.items():
@@ -273,8 +267,9 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     shares: dict[str, float] = {}
     for model, score in scores.items():
         behind = bisect_left(bests, score)
-        # One of the tied families is the model's own, which it is not compared with. If its family has a better model, all tied
-        # families are others. One is subtracted nevertheless, so that models with the same score get the same share.
-        tied = max(0, bisect_right(bests, score) - behind - 1)
-        shares[model] = (behind + tied / 2) / other_families
+        tied_families = bisect_right(bests, score) - behind
+        # A model is not compared with its own family. Of the best model of a family, that is one of the tied families. Of
+        # another model it is not, but one is subtracted as well, so that models with the same score get the same share.
+        tied_others = max(0, tied_families - 1)
+        shares[model] = (behind + tied_others / 2) / other_families
     return shares

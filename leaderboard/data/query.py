@@ -1,6 +1,6 @@
 """Search, filter and sort the rows of a benchmark's table, as the parameters of a URL ask for.
 
-`Query.from_params` reads the parameters, and `View.select` applies the query with `select` and `sort_rows` from here. The
+`Query.from_params` reads the parameters, and `View.select` applies the query with `matching_rows` and `sort_rows` from here. The
 overview and the lists of models search with `find` and filter with `fits_model`.
 
 Example: `?q=gemma license:apache&size=4-8,8-16&sort=latency` lists the models with Gemma in their names, an Apache licence
@@ -9,7 +9,7 @@ and 4 to 16 billion parameters, fastest first. How Korean words match is describ
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
@@ -81,6 +81,22 @@ class Query:
             language_model=known_values(params.get("language_model"), get_args(Origin)),
             vision_encoder=known_values(params.get("vision_encoder"), get_args(Encoder)),
         )
+
+    @property
+    def has_row_filters(self) -> bool:
+        """Whether the query has a filter that is tested on each row, which all filters are but `family`."""
+        filters = (
+            self.weights,
+            self.sizes,
+            self.verified,
+            self.thinking,
+            self.commercial,
+            self.reproduced,
+            self.memory,
+            self.language_model,
+            self.vision_encoder,
+        )
+        return any(filters)
 
     def filters(self) -> dict[str, str]:
         """Return the filters and the sort order as parameters of a URL, without those that have no effect."""
@@ -159,15 +175,13 @@ class Named(Protocol):
 N = TypeVar("N", bound=Named)
 
 
-def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
+def matching_rows(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """Return the rows that match the query's words and filters, in the given order.
 
     `query.family` is not applied here but by `View.select`, because it needs all boards.
     """
     tests = [_row_test(word) for word in query.words.split()]
-    # Without filters, no row has to be tested. A new field of Query that is not a filter has to be reset here.
-    only_filters = replace(query, words="", family=False, sort=RANK, columns=None, shown=ROWS_PER_PAGE)
-    if only_filters != Query():
+    if query.has_row_filters:  # otherwise no row has to be tested
         tests.append(lambda row: _fits(row, query))
     found = list(rows)
     for test in tests:
@@ -209,7 +223,7 @@ def page_size(given: str | None, default: int = ROWS_PER_PAGE) -> int:
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
-    """Return whether a row passes all filters of a query but `family`."""
+    """Return whether a row passes the filters of a query that are tested on each row (`Query.has_row_filters`)."""
     if query.verified and (row.kind != "verified" or row.is_sample):
         return False
     if query.reproduced and row.reproduction is None:
@@ -299,9 +313,10 @@ def known_values(given: str | None, known: Sequence[T]) -> tuple[T, ...]:
 
 
 def search_words(model: str, organisation: str | None) -> str:
-    """Return the text in which the page's script searches for a model, the same as that of `_name_test`.
+    """Return the text in which the page's script searches for a model.
 
-    It has the letters of names and of their Korean spellings, and the initial consonants of Korean ones.
+    It has the letters of names and of their Korean spellings, and the initial consonants of Korean ones. `_name_test` searches
+    in these too, and also in the name under which a score was reported.
     """
     letters, initials = _letters(model, organisation)
     return letters if initials == letters else f"{letters} {initials}"

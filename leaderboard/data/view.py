@@ -13,14 +13,13 @@ from typing import get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.card import Skill
+from leaderboard.data import families, skills
+from leaderboard.data import profile as profiles
 from leaderboard.data.attempts import PrivateCounts
 from leaderboard.data.column_heads import Heads
-from leaderboard.data.families import families, first_of_families
-from leaderboard.data.models import ModelRow, Summary, shared_benchmarks
-from leaderboard.data.profile import OverallPlace, Profile, overall_places, profile
-from leaderboard.data.query import Query, select
+from leaderboard.data.models import ModelRow, SharedBenchmarks, Summary
+from leaderboard.data.query import Query, matching_rows
 from leaderboard.data.ranking import Boards, RankedRow
-from leaderboard.data.skills import skill_benchmarks, skill_scores
 from leaderboard.data.standing import Standings
 from leaderboard.data.table import Table
 from leaderboard.data.unseen import UnseenChange
@@ -37,7 +36,6 @@ PREPARED = (
     "boards",
     "families",
     "skill_benchmarks",
-    "shared_benchmarks",
     "counted_models",
     "heads",
     "models_by_name",
@@ -60,6 +58,8 @@ class View:
     version: str = ""  # a text that changes with the rows, for ETags; empty before anything was read
     summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
     models: list[ModelRow] = field(default_factory=list)  # in the order of the overview
+    # The benchmarks that the models' overall scores are averaged over.
+    shared_benchmarks: SharedBenchmarks = field(default_factory=lambda: {kind: {} for kind in get_args(ResultKind)})
     unseen: list[UnseenChange] = field(default_factory=list)  # ranks on unseen questions minus ranks on public sets
     queue: list[QueueRow] = field(default_factory=list)  # open and recent requests, newest first
     unreadable: list[Unreadable] = field(default_factory=list)  # records that are left out
@@ -68,16 +68,17 @@ class View:
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
     errata: list[Erratum] = field(default_factory=list)  # by benchmark, split and number
     private_attempts: PrivateCounts = field(default_factory=dict)
-    _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
+    # Scores of models by skill, computed when one is needed first, and taken over like the cached properties.
+    _skill_scores: dict[Skill, dict[str, float]] = field(default_factory=dict)
 
     def select(self, benchmark: str, query: Query) -> list[RankedRow]:
         """Return the rows that match a query, in its order. Ignores `query.shown`."""
-        found = select(self.tables[benchmark].in_order(query.sort), query)
+        found = matching_rows(self.tables[benchmark].in_order(query.sort), query)
         if not query.family:
             return found
         # The best of a family is the first one in the order of the ranking, whatever the table is sorted by.
-        best_first = select(self.boards[benchmark], query)
-        best_keys = first_of_families(((r.row.model, r.row.key) for r in best_first), self.families)
+        best_first = matching_rows(self.boards[benchmark], query)
+        best_keys = families.first_of_families(((r.row.model, r.row.key) for r in best_first), self.families)
         return [r for r in found if r.row.key in best_keys]
 
     def errata_of(self, benchmark: str) -> list[Erratum]:
@@ -91,9 +92,9 @@ class View:
 
     def skill_scores(self, skill: Skill) -> dict[str, float]:
         """Return the share of other model families, in percent, that each model is ahead of in a skill."""
-        if skill not in self._skills:
-            self._skills[skill] = skill_scores(self.models, self.tables, self.families, skill)
-        return self._skills[skill]
+        if skill not in self._skill_scores:
+            self._skill_scores[skill] = skills.skill_scores(self.models, self.tables, self.families, skill)
+        return self._skill_scores[skill]
 
     @cached_property
     def skill_ranks(self) -> dict[Skill, dict[str, int]]:
@@ -103,11 +104,11 @@ class View:
     @cached_property
     def skill_benchmarks(self) -> dict[Skill, tuple[str, ...]]:
         """The benchmarks that each skill is measured on."""
-        return {skill: skill_benchmarks(self.models, skill) for skill in get_args(Skill)}
+        return {skill: skills.skill_benchmarks(self.models, skill) for skill in get_args(Skill)}
 
     @cached_property
     def heads(self) -> Heads:
-        """What makes the heads of the overview's columns."""
+        """The counts from which the overview makes the leader and the histogram of each column, for any search."""
         return Heads(self.models)
 
     def prepare(self) -> None:
@@ -123,7 +124,7 @@ class View:
         for name in PREPARED:
             if name in vars(earlier):  # where a cached property keeps its value
                 vars(self)[name] = vars(earlier)[name]
-        self._skills.update(earlier._skills)
+        self._skill_scores.update(earlier._skill_scores)
 
     @cached_property
     def boards(self) -> Boards:
@@ -154,22 +155,22 @@ class View:
         return by_model
 
     @cached_property
-    def overall_places(self) -> dict[str, dict[Inputs, OverallPlace]]:
+    def overall_places(self) -> dict[str, dict[Inputs, profiles.OverallPlace]]:
         """The overall ranks of models with their ranges, by model."""
-        return overall_places(self.models, self.shared_benchmarks, self.families)
+        return profiles.overall_places(self.models, self.shared_benchmarks, self.families)
 
-    def profile(self, name: str) -> Profile | None:
+    def profile(self, name: str) -> profiles.Profile | None:
         """Return what the first screen of a model's page shows, or None if the model is not in the overview."""
         model = self.models_by_name.get(name)
         if model is None:
             return None
         standings = [self.standings.of(cell) for cell in model.cells.values() if cell.rank]
-        return profile(model, self.overall_places, standings, self.unseen_by_model.get(name, []))
+        return profiles.profile(model, self.overall_places, standings, self.unseen_by_model.get(name, []))
 
     @cached_property
     def families(self) -> dict[str, str]:
         """The oldest known ancestor of each model that has a base model."""
-        return families(self.boards)
+        return families.families(self.boards)
 
     @cached_property
     def standings(self) -> Standings:
@@ -178,11 +179,6 @@ class View:
     @cached_property
     def models_by_name(self) -> dict[str, ModelRow]:
         return {model.model: model for model in self.models}
-
-    @cached_property
-    def shared_benchmarks(self) -> dict[ResultKind, dict[Inputs, tuple[str, ...]]]:
-        """The benchmarks of the overall scores, for measured and for reported results."""
-        return {kind: shared_benchmarks(self.models, kind) for kind in get_args(ResultKind)}
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.annotations import with_annotations
 from leaderboard.data.attempts import private_counts
-from leaderboard.data.models import model_rows, summary
+from leaderboard.data.models import rank_models, summary
 from leaderboard.data.ranking import Boards, ranked
 from leaderboard.data.record import evaluated_after_reveal
 from leaderboard.data.table import Table
@@ -81,7 +81,10 @@ class ViewReader:
         # What depends on several boards, and is computed once all of them are ranked: the overall ranking, and how ranks change
         # on sets that a model cannot have seen. `with_unseen_changes` may also change rows of boards that were not ranked again.
         # A board in which it changes nothing stays the same list object.
-        models = model_rows(boards) if changed else last.models
+        models = last.models
+        shared_benchmarks = last.shared_benchmarks
+        if changed:
+            models, shared_benchmarks = rank_models(boards)
         unseen = last.unseen
         if any(map(is_compared, changed)):
             unseen = unseen_changes(models)
@@ -99,6 +102,7 @@ class ViewReader:
             version=version,
             summaries=last.summaries | new_summaries,
             models=models,
+            shared_benchmarks=shared_benchmarks,
             unseen=unseen,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
             unreadable=unreadable,

@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.data.finder import PRESETS, Finder, find_models, shown_ranks
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import Query, select
+from leaderboard.data.query import Query, matching_rows
 from leaderboard.data.skills import SKILLS, skill_kind
 from leaderboard.facts.licences import commercial_use, licence_of
 from scripts.support.evaluated import evaluated
@@ -129,6 +129,6 @@ def test_unknown_finder_values_are_ignored() -> None:
 
 def test_table_is_filtered_by_commercial_use(board: LiveBoard) -> None:
     rows = board.view().boards["infochartqa"]
-    found = select(rows, Query.from_params({"commercial": "yes,conditions"}))
+    found = matching_rows(rows, Query.from_params({"commercial": "yes,conditions"}))
     assert found and {commercial_use(r.row.license) for r in found} <= {"yes", "conditions"}
     assert len(found) < len(rows)

@@ -15,7 +15,7 @@ from leaderboard.data.families import families
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.data.models import model_rows, references, shared_benchmarks
+from leaderboard.data.models import rank_models, references
 from leaderboard.data.rank_changes import RankChange
 from leaderboard.data.ranking import Boards, RankedRow, ranked
 from leaderboard.data.standing import Standings
@@ -48,7 +48,7 @@ def board(store_of_three: Store) -> LiveBoard:
 
 
 def overall(boards: Boards) -> dict[str, dict[str, float]]:
-    return {m.model: {str(group): own.score for group, own in m.overall.items()} for m in model_rows(boards)}
+    return {m.model: {str(group): own.score for group, own in m.overall.items()} for m in rank_models(boards)[0]}
 
 
 def row(make_request: Make, model: str, em: float, benchmark: str = "ko-vqa", base: str | None = None) -> BoardRow:
@@ -67,8 +67,8 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
         "infochartqa": board_of(make_request, "infochartqa", a=1, once=100),
         "korquad-2": board_of(make_request, "korquad-2", a=40, page=30),
     }
-    models = model_rows(boards)
-    assert shared_benchmarks(models, "verified") == {"image": ("ko-vqa", "ko-vdc")}, (
+    models, shared = rank_models(boards)
+    assert shared["verified"] == {"image": ("ko-vqa", "ko-vdc")}, (
         "page benchmarks have no overall: there is only one of them"
     )
     assert overall(boards) == {
@@ -87,7 +87,7 @@ def test_equal_overall_scores_have_one_rank(make_request: Make) -> None:
     rivals = {f"r{n}": 10.0 * n for n in range(1, 10)}
     scores = {"ko-vqa": (15.0, 17.0), "ko-vdc": (25.0, 27.0), "infochartqa": (25.0, 15.0)}
     boards: Boards = {name: board_of(make_request, name, **rivals, one=a, other=b) for name, (a, b) in scores.items()}
-    overall = {m.model: m.overall["image"] for m in model_rows(boards)}
+    overall = {m.model: m.overall["image"] for m in rank_models(boards)[0]}
     assert overall["o/one"] == overall["o/other"] and overall["o/one"].score == 20.0
 
 
@@ -100,7 +100,7 @@ def test_measured_overall_comes_before_the_reported_one(make_request: Make) -> N
 
     boards: Boards = {name: board_of(make_request, name, both=90, other=50, third=40) for name in ("ko-vqa", "ko-vdc")}
     boards |= {name: with_reports(name) for name in ("ko-ocrag", "kdoc-ocrbench")}
-    places = [(m.model, m.overall["image"].kind, m.overall["image"].rank) for m in model_rows(boards)]
+    places = [(m.model, m.overall["image"].kind, m.overall["image"].rank) for m in rank_models(boards)[0]]
     assert places == [("o/both", "verified", 1), ("o/other", "verified", 2), ("o/third", "verified", 3)]
 
 
@@ -111,7 +111,7 @@ def test_reported_overall_has_no_place_for_a_measured_model(make_request: Make) 
         rows = board_of(make_request, name, both=90, first=60, second=50)
         headline = BENCHMARKS[name].card.headline
         boards[name] = ranked([replace(one.row, kind="reported", headline=headline) for one in rows])
-    overall = {m.model: m.overall["image"] for m in model_rows(boards)}
+    overall = {m.model: m.overall["image"] for m in rank_models(boards)[0]}
     assert {name: (one.kind, one.rank) for name, one in overall.items()} == {
         "o/both": ("verified", 1),
         "o/measured": ("verified", 2),
@@ -132,8 +132,8 @@ def test_reported_overall_is_averaged_over_benchmarks_of_models_that_compete(mak
     boards: Boards = {name: board_of(make_request, name, m1=90, m2=80, m3=70) for name in ("ko-vqa", "ko-vdc")}
     boards |= {name: reported(name, "m1", "m2", "m3") for name in ("ko-ocrag", "kdoc-ocrbench")}
     boards |= {name: reported(name, "first", "second") for name in ("infochartqa", "k-viscuit")}
-    models = model_rows(boards)
-    assert shared_benchmarks(models, "reported") == {"image": ("infochartqa", "k-viscuit")}
+    models, shared = rank_models(boards)
+    assert shared["reported"] == {"image": ("infochartqa", "k-viscuit")}
     overall = {m.model: m.overall["image"] for m in models}
     assert {name: (one.kind, one.rank) for name, one in overall.items() if one.kind == "reported"} == {
         "o/first": ("reported", 1),
@@ -156,7 +156,7 @@ def test_overall_favours_model_ahead_on_all_shared_benchmarks(make_request: Make
     boards: Boards = {name: board_of(make_request, name, strong=44, other=90, third=80) for name in names}
     for name in names[:2]:
         boards[name] = board_of(make_request, name, strong=44, chosen=43.9, other=90, third=20)
-    places = [m.model for m in model_rows(boards)]
+    places = [m.model for m in rank_models(boards)[0]]
     assert places.index("o/strong") < places.index("o/chosen")
 
 
@@ -179,7 +179,7 @@ def test_first_base_model_counts_for_families_and_relatives(make_request: Make) 
         "ko-vqa": ranked([row(make_request, "o/c", 50.0, base="o/a")]),
         "ko-vdc": ranked([row(make_request, "o/c", 50.0, "ko-vdc", base="o/b")]),
     }
-    models = model_rows(boards)
+    models, _shared = rank_models(boards)
     assert families(boards) == {"o/c": "o/a"}
     assert list(Standings(boards, models).relatives("o/c").ancestors) == ["o/a"] == [models[0].base_model]
 
@@ -194,7 +194,7 @@ def test_chart_has_data_only_of_rows_that_it_shows(make_request: Make) -> None:
         assert has_data(kind, rows) == bool(chart_data(kind, rows))
 
 
-def test_model_rows_list_each_model_once_with_best_result(board: LiveBoard) -> None:
+def test_models_list_each_model_once_with_best_result(board: LiveBoard) -> None:
     models = {m.model: m for m in board.view().models}
     assert len(models) == len(board.view().models)
     assert set(models["a/old"].cells) == {"ko-vqa", "ko-vdc"}

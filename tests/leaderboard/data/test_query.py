@@ -1,11 +1,11 @@
 """Test the query of a table: Korean search as it is typed, filters, sorting, and parsing from an address."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
-from leaderboard.data.query import MAX_ROWS_PER_PAGE, ROWS_PER_PAGE, SIZES, Query, find, select, sort_rows
+from leaderboard.data.query import MAX_ROWS_PER_PAGE, ROWS_PER_PAGE, SIZES, Query, find, matching_rows, sort_rows
 from leaderboard.data.ranking import RankedRow
 from scripts.support.records import Make, result_of
 from submissions.records.index_rows import board_row
@@ -59,7 +59,7 @@ def rows(make_request: Make) -> list[RankedRow]:
     ],
 )
 def test_search_finds_models(rows: list[RankedRow], words: str, found: list[str]) -> None:
-    assert sorted(r.row.model for r in select(rows, Query(words))) == sorted(found)
+    assert sorted(r.row.model for r in matching_rows(rows, Query(words))) == sorted(found)
     if words.casefold().startswith("org:"):
         assert sorted(row.model for row in find([r.row for r in rows], words)) == sorted(found)
 
@@ -77,7 +77,7 @@ def test_search_finds_models(rows: list[RankedRow], words: str, found: list[str]
 )
 def test_select_filters_and_sorts(rows: list[RankedRow], asked: dict[str, Any], found: list[str]) -> None:
     query = Query(**asked)
-    selected = [r.row.model for r in select(sort_rows(rows, query.sort), query)]
+    selected = [r.row.model for r in matching_rows(sort_rows(rows, query.sort), query)]
     assert selected == found if "sort" in asked else sorted(selected) == sorted(found)
 
 
@@ -85,12 +85,12 @@ def test_size_bins_match_nominal_sizes(rows: list[RankedRow]) -> None:
     sizes = {"2-4": 4.4, "4-8": 8.8, "8-16": 9.2}  # parameters in billions of a 4B, an 8B and a 9B model
     for bin_name, billions in sizes.items():
         one = RankedRow(1, replace(rows[0].row, params=int(billions * 1e9)))
-        assert [size for size in SIZES if select([one], Query(sizes=(size,)))] == [bin_name]
+        assert [size for size in SIZES if matching_rows([one], Query(sizes=(size,)))] == [bin_name]
 
 
 def test_verified_filter_excludes_sample_runs(rows: list[RankedRow]) -> None:
     sample = RankedRow(None, replace(rows[0].row, split="sample"))
-    assert select([sample], Query(verified=True)) == [] and select([sample], Query()) == [sample]
+    assert matching_rows([sample], Query(verified=True)) == [] and matching_rows([sample], Query()) == [sample]
 
 
 def test_select_filters_by_thinking_mode(make_request: Make) -> None:
@@ -100,8 +100,8 @@ def test_select_filters_by_thinking_mode(make_request: Make) -> None:
         return RankedRow(1, board_row(result.evolve(config=changed), "p", str(thinking)))
 
     rows = [row(mode) for mode in ("on", "off", None)]
-    assert [r.row.thinking for r in select(rows, Query(thinking=("on",)))] == ["on"]
-    assert len(select(rows, Query(thinking=("on", "off")))) == 2 and len(select(rows, Query())) == 3
+    assert [r.row.thinking for r in matching_rows(rows, Query(thinking=("on",)))] == ["on"]
+    assert len(matching_rows(rows, Query(thinking=("on", "off")))) == 2 and len(matching_rows(rows, Query())) == 3
     assert Query.from_params({"thinking": "off,sideways"}) == Query(thinking=("off",))
     assert Query(thinking=("on",)).filters() == {"thinking": "on"}
 
@@ -124,3 +124,13 @@ def test_from_params_ignores_invalid_values() -> None:
     assert Query.from_params({"n": "9" * 50}).shown == ROWS_PER_PAGE
     assert len(Query.from_params({"q": "x" * 10_000}).words) == 100
     assert Query.from_params({"n": "999999"}).shown == MAX_ROWS_PER_PAGE
+
+
+def test_each_filter_of_rows_is_tested() -> None:
+    """A filter that `has_row_filters` forgot would have no effect when it is the only one."""
+    no_filters = {"words", "sort", "columns", "shown", "family"}
+    for field in fields(Query):
+        if field.name not in no_filters:
+            given = True if isinstance(field.default, bool) else ("one",)
+            assert replace(Query(), **{field.name: given}).has_row_filters, field.name
+    assert not Query(words="a", sort="size", columns=(), shown=100, family=True).has_row_filters

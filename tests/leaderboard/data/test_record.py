@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import Query, select
+from leaderboard.data.query import Query, matching_rows
 from leaderboard.data.record import record_json
 from leaderboard.data.view import View
 from scripts.support.evaluated import evaluated
@@ -45,7 +45,7 @@ def test_reproduction_verdict_follows_interval(store: Store, make_request: Make,
     assert (found["model"], found["published_as"]) == (QWEN, "Qwen2.5-VL-7B-Instruct")
     assert (found["verdict"], found["reported"]) == (verdict, printed)
     assert found["measured"] == pytest.approx(printed + off) and found["precision"] == "bfloat16"
-    rows = select(view.boards["ko-vqa"], Query(reproduced=True))
+    rows = matching_rows(view.boards["ko-vqa"], Query(reproduced=True))
     assert [(r.row.model, r.row.reproduction) for r in rows] == [(QWEN, verdict)] * 2
     assert sum(m.model == QWEN for m in view.models) == 1, "both results share one row of the overview"
 
