@@ -261,7 +261,7 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     best_of_family: dict[str, float] = {}
     for model, score in scores.items():
         family = family_of.get(model, model)
-        best_of_family[family] = max(best_of_family.get(family, 0.0), score)
+        best_of_family[family] = max(best_of_family.get(family, score), score)
     bests = sorted(best_of_family.values())
     other_families = max(1, len(bests) - 1)
     shares: dict[str, float] = {}

@@ -22,7 +22,9 @@ def missing(board: LiveBoard, here: Location) -> str:
     elif here.path.startswith(model.FOLDER):
         name = here.path.removeprefix(model.FOLDER)[: model.MAX_NAME_LENGTH]
         hint = text("model_unknown", here.language, name=name)
-        similar = find(board.view().models, name.rpartition("/")[2].partition("-")[0])
+        first_word = name.rpartition("/")[2].partition("-")[0].strip()
+        if first_word:  # a search without words finds all models
+            similar = find(board.view().models, first_word)
     return render_page(
         board,
         here,

@@ -15,7 +15,7 @@ from leaderboard.data.families import families
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.data.models import rank_models, references
+from leaderboard.data.models import rank_models, references, share_behind
 from leaderboard.data.rank_changes import RankChange
 from leaderboard.data.ranking import Boards, RankedRow, ranked
 from leaderboard.data.standing import Standings
@@ -158,6 +158,18 @@ def test_overall_favours_model_ahead_on_all_shared_benchmarks(make_request: Make
         boards[name] = board_of(make_request, name, strong=44, chosen=43.9, other=90, third=20)
     places = [m.model for m in rank_models(boards)[0]]
     assert places.index("o/strong") < places.index("o/chosen")
+
+
+@pytest.mark.parametrize(
+    ("scores", "shares"),
+    [
+        ({"a": 90, "b": 80, "c": 80, "d": 10}, {"a": 1.0, "b": 0.5, "c": 0.5, "d": 0.0}),
+        ({"a": 90, "a-tuned": 80, "b": 80, "c": 80}, {"a": 1.0, "a-tuned": 0.25, "b": 0.25, "c": 0.25}),
+        ({"a": -5, "b": -10}, {"a": 1.0, "b": 0.0}),  # a net score can be negative
+    ],
+)
+def test_share_behind_compares_families(scores: dict[str, float], shares: dict[str, float]) -> None:
+    assert share_behind(scores, {"a-tuned": "a"}) == shares
 
 
 def test_overall_counts_a_family_once(make_request: Make) -> None:

@@ -16,6 +16,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
+from leaderboard.pages.missing import missing
 from leaderboard.pages.page import versions
 from leaderboard.pages.queue import QUEUE
 from leaderboard.pages.site_map import pages
@@ -148,6 +149,23 @@ def test_page_of_benchmark_lists_scores_that_no_model_earned(store: Store) -> No
     page = pages()["korquad-2"].write(LiveBoard(store), Location("en", "korquad-2"), "") or ""
     listed = page.partition("Baselines:")[2].partition("</p>")[0]
     assert "human (" in listed and "83.9" in listed and "11.0" in listed, "from the table and from the card"
+
+
+@pytest.mark.parametrize(
+    ("path", "suggested"),
+    [
+        ("models/org/made-2", True),
+        ("models/org/-2", False),  # the first word is empty, and a search without words would find all models
+        ("models/org/ -2", False),
+    ],
+)
+def test_missing_page_suggests_models_by_the_first_word(
+    store: Store, make_request: Make, path: str, *, suggested: bool
+) -> None:
+    result = result_of(make_request(model_id="o/made-1", benchmark="ko-vqa"))
+    store.commit({result.path: result.to_bytes()}, store.head(), "one result")
+    page = missing(LiveBoard(store), Location("en", path))
+    assert ("o/made-1" in page) == suggested
 
 
 def test_board_row_shows_requested_revision(make_request: Make) -> None:
