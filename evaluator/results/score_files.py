@@ -2,7 +2,7 @@
 
 Items are JSON lines `{"id", "answer"}`, with the other fields that the benchmark's `item_to_score` reads. Answers are JSON
 lines `{"id", "text"}` in any order. Answers are scored as they are read, so that memory holds only the items and their
-scores. Only the first MAX_ANSWER characters of an answer count.
+scores. Only the first MAX_ANSWER characters of an answer count, without the reasoning in front of it if that is removed.
 """
 
 import json
@@ -57,10 +57,7 @@ def score_files(
     items = _items(bench, items_file)
     only_reasoning: set[str] = set()  # ids of items whose answer has nothing else
     scores: dict[str, Score] = {}
-    answers = _answers(answers_file, items)
-    if raw:
-        answers = map(_without_reasoning, answers)
-    for chunk in _chunks(answers):
+    for chunk in _chunks(_answers(answers_file, items, raw=raw)):
         answered_items = [items[answer.id] for answer in chunk]
         for score, answer in zip(bench.score_flat(answered_items, chunk), chunk, strict=True):
             scores[score.id] = score
@@ -72,7 +69,8 @@ def score_files(
     empty_answers = [Answer(item.id, "", "empty", seconds=0.0) for item in unanswered]
     scores |= {score.id: score for score in bench.score_flat(unanswered, empty_answers)}
     all_items = list(items.values())
-    # As in an evaluation, items are compared with each other before an answer that has only reasoning scores 0.
+    # Some metrics compare items with each other (`Benchmark.compared`). An evaluation computes these first, and only then sets
+    # the scores of answers that have only reasoning to 0, so this does too.
     all_scores = bench.compared(all_items, [scores[item.id] for item in all_items])
     all_scores = [with_zeros(score) if score.id in only_reasoning else score for score in all_scores]
     if difference := bench.unlike_evaluation(all_items):
@@ -123,8 +121,11 @@ def _chunks(answers: Iterator[Answer]) -> Iterator[list[Answer]]:
         yield chunk
 
 
-def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
-    """Yield the answers of a file. Raises DataError if one is invalid, is repeated, or answers none of `items`."""
+def _answers(file: Path, items: dict[str, Item], *, raw: bool) -> Iterator[Answer]:
+    """Yield the answers of a file, without the model's reasoning if they are raw.
+
+    Raises DataError if one is invalid, is repeated, or answers none of `items`.
+    """
     answered: set[str] = set()
     for location, row in _rows(file):
         try:
@@ -139,7 +140,10 @@ def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
         text = row.get("text")
         if not isinstance(text, str):
             raise DataError(f"{location}: 'text' must be text, not {json.dumps(text)[:50]}")
-        yield cleaned(Answer(item_id, text, "ok" if text.strip() else "empty", seconds=0.0))
+        answer = Answer(item_id, text, "ok" if text.strip() else "empty", seconds=0.0)
+        if raw:
+            answer = _without_reasoning(answer)
+        yield cleaned(answer)  # cut after the reasoning is removed, which may be longer than an answer
 
 
 def _unknown_id(item_id: str, items: dict[str, Item]) -> str:
@@ -156,6 +160,7 @@ def _without_reasoning(answer: Answer) -> Answer:
     reasoning, text = strip_reasoning(answer.text)
     if reasoning is None:
         return answer
+    # The tokens are not counted. That the number is not None says that the model has reasoned, which `is_missing` reads.
     return replace(answer, text=text, status="ok" if text else "truncated", reasoning_tokens=0)
 
 

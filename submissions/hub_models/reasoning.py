@@ -196,10 +196,22 @@ def strip_reasoning(
         return None, without_answer_marks(text)
     if found.answer_at is None:
         return text, ""
-    answer = text[found.answer_at :].rstrip()
-    while end := next((mark for mark in END_MARKS if answer.endswith(mark)), ""):
-        answer = answer.removesuffix(end).rstrip()
+    answer = _without_end_marks(text[found.answer_at :])
     return text[: found.answer_at], without_answer_marks(answer)
+
+
+def _without_end_marks(answer: str) -> str:
+    """Return an answer without the marks and spaces at its end, in linear time even if it has a million of them."""
+    end = len(answer)
+    while end > 0:
+        mark = next((mark for mark in END_MARKS if answer.endswith(mark, 0, end)), None)
+        if mark:
+            end -= len(mark)
+        elif answer[end - 1].isspace():
+            end -= 1
+        else:
+            break
+    return answer[:end]
 
 
 def without_answer_marks(answer: str) -> str:

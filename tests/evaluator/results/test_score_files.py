@@ -11,7 +11,7 @@ import pytest
 from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
-from evaluator.core.data_types import Answer, Item
+from evaluator.core.data_types import MAX_ANSWER, Answer, Item
 from scripts.support.serving import python
 from submissions.config.paths import SAMPLES
 
@@ -233,6 +233,17 @@ def test_score_strips_reasoning_on_request(tmp_path: Path, capsys: pytest.Captur
     assert json.loads(capsys.readouterr().out)["metrics"]["em"] == pytest.approx(33.3333), (
         "reasoning is scored as part of the answer, as in the vectors"
     )
+
+
+def test_score_cuts_answers_after_their_reasoning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reasoning may be longer than an answer may be, and only what follows it is the answer."""
+    reasoning = f"<think>{'생' * 2 * MAX_ANSWER}</think>"
+    items = [{"id": "1", "answer": "12백만 원"}, {"id": "2", "answer": "12백만 원"}]
+    answers = [{"id": "1", "text": f"{reasoning}12백만 원"}, {"id": "2", "text": reasoning + "가" * 2 * MAX_ANSWER}]
+    assert score(tmp_path, "ko-vqa", items, answers, "--strip-reasoning") == 0
+    scored = json.loads(capsys.readouterr().out)
+    assert scored["metrics"]["em"] == 50.0
+    assert (scored["answers"]["ok"], scored["answers"]["truncated"]) == (1, 1)
 
 
 def test_score_does_not_overwrite_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,6 +51,10 @@ def test_strip_reasoning_returns_text_after_reasoning(text: str, reasoned: bool,
     assert (found is not None, rest) == (reasoned, answer)
 
 
+def test_strip_reasoning_removes_many_end_marks_in_linear_time() -> None:
+    assert strip_reasoning("<think>a</think>42" + "</s> " * 500_000) == ("<think>a</think>", "42")
+
+
 @pytest.mark.parametrize("tags", KNOWN_TAGS, ids=lambda tags: tags.closing)
 def test_split_knows_common_tags_without_template(tags: object) -> None:
     assert isinstance(tags, type(THINK))
