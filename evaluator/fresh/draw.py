@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -40,6 +40,7 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     processes = max(1, min(core_count(), len(pairs) // PAIRS_PER_PROCESS))
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         draw_pair = partial(_draw_pair, seed, partial_folder)
+        drawn: Iterator[None]
         if processes == 1:
             drawn = map(draw_pair, pairs)  # drawn in this process by the loop below; the pool then starts no process
         else:

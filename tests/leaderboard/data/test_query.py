@@ -131,6 +131,6 @@ def test_each_filter_of_rows_is_tested() -> None:
     no_filters = {"words", "sort", "columns", "shown", "family"}
     for field in fields(Query):
         if field.name not in no_filters:
-            given = True if isinstance(field.default, bool) else ("one",)
+            given: Any = True if isinstance(field.default, bool) else ("one",)
             assert replace(Query(), **{field.name: given}).has_row_filters, field.name
     assert not Query(words="a", sort="size", columns=(), shown=100, family=True).has_row_filters
