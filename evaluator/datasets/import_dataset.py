@@ -39,8 +39,10 @@ class Imported:
     items: list[Item]
     files: int  # number of images or pages
     rejected: list[tuple[str, str]]  # location of the row, and why it cannot be used
-    unmatched: int  # number of items whose gold answer the published rule does not accept
-    empty: list[str]  # ids of items for which the published rule accepts an empty answer
+    # Items on which the published rule is wrong: the number of those whose gold answer it does not accept, and the ids of
+    # those for which it accepts an empty answer.
+    unmatched: int
+    empty: list[str]
     pictures: Counter[str]  # how many pictures are changed before a model sees them, by reason
 
 
@@ -58,8 +60,27 @@ def import_dataset(
 
 def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None]) -> Imported:
     """Fill the existing folder `out`. Raises DataError as `import_dataset` does."""
+    rows, items, rejected = _convert_rows(benchmark, source, out, on_row)
+    if not items:
+        reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"
+        raise DataError(f"{source}: {reason}")
+    _remove_unused(out, rows)
+    _write_parquet(rows, out / "items.parquet")
+    if rejected:
+        _write_rejected(rejected, out / REJECTED)
+    imported = _summary(benchmark, benchmark.complete(items), rejected, out)
+    (out / "README.md").write_text(_card(benchmark, imported, rows), encoding="utf-8")
+    (out / "eval.yaml").write_text(benchmark_yaml(benchmark.name), encoding="utf-8")
+    (out / CANARY).write_text(f"HANNUN CANARY {uuid4()}\n", encoding="utf-8")
+    return imported
+
+
+def _convert_rows(
+    benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None]
+) -> tuple[list[Row], list[Item], list[tuple[str, str]]]:
+    """Return the converted rows, their items and the rejected rows, and store the files that the rows name in `out`."""
     images = ImageFolder(source if source.is_dir() else source.parent)
-    rows: dict[str, Row] = {}
+    rows: dict[str, Row] = {}  # by id
     items: list[Item] = []
     rejected: list[tuple[str, str]] = []
     for number, source_row in enumerate(benchmark.source_rows(source), 1):
@@ -73,38 +94,35 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
             rows[row["id"]] = row
         except ROW_ERRORS as error:
             rejected.append((source_row.location, describe_row_error(error)))
-    if not items:
-        reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"
-        raise DataError(f"{source}: {reason}")
-    _remove_unused(out, rows.values())
-    _write_parquet(list(rows.values()), out / "items.parquet")
-    if rejected:
-        rejected_rows = [{"row": location, "reason": reason} for location, reason in rejected]
-        lines = [json.dumps(rejected_row, ensure_ascii=False) + "\n" for rejected_row in rejected_rows]
-        (out / REJECTED).write_text("".join(lines), encoding="utf-8")
-    files = sum(1 for path in out.glob("*/*"))
-    items = benchmark.complete(items)
+    return list(rows.values()), items, rejected
+
+
+def _write_rejected(rejected: list[tuple[str, str]], file: Path) -> None:
+    rejected_rows = [{"row": location, "reason": reason} for location, reason in rejected]
+    lines = [json.dumps(rejected_row, ensure_ascii=False) + "\n" for rejected_row in rejected_rows]
+    file.write_text("".join(lines), encoding="utf-8")
+
+
+def _summary(benchmark: Benchmark, items: list[Item], rejected: list[tuple[str, str]], out: Path) -> Imported:
+    """Return what the operator is shown, of a folder that has the files of all rows and no others."""
     outputs = [(item, benchmark.gold_output(item)) for item in items]
+    # An item whose gold output is None has no single right output, so it is not checked.
     gold_outputs = [(item, output) for item, output in outputs if output is not None]
     empty_outputs = [(item, "") for item, _ in gold_outputs]
-    imported = Imported(
+    return Imported(
         items=items,
-        files=files,
+        files=sum(1 for path in out.glob("*/*")),
         rejected=rejected,
         unmatched=len(gold_outputs) - len(_accepted(benchmark, gold_outputs)),
         empty=_accepted(benchmark, empty_outputs),
         pictures=Counter(reason for path in out.glob("images/*") for reason in changes(path)),
     )
-    (out / "README.md").write_text(_card(benchmark, imported, list(rows.values())), encoding="utf-8")
-    (out / "eval.yaml").write_text(benchmark_yaml(benchmark.name), encoding="utf-8")
-    (out / CANARY).write_text(f"HANNUN CANARY {uuid4()}\n", encoding="utf-8")
-    return imported
 
 
 def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, out: Path) -> Row:
     """Convert a row and store its files in `out`. The converted row names them by relative path.
 
-    Raises KeyError, ValueError or another of the errors that `_write` catches, if the row cannot be used.
+    Raises KeyError, ValueError or another of the errors that `_convert_rows` catches, if the row cannot be used.
     """
     row = benchmark.convert_row(source_row, images)
     for axis in benchmark.card.axes:
