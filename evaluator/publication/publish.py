@@ -28,7 +28,7 @@ from evaluator.publication.published_pairs import with_pairs
 from evaluator.results.evaluate import Evaluation
 from evaluator.results.task import Task
 from submissions.config.settings import Settings
-from submissions.operator.private_attempts import count_attempt, publish_attempts
+from submissions.operator.private_attempts import publish_attempts, record_attempt
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
@@ -70,7 +70,7 @@ def publish(
     scores = ItemScores.of(task.benchmark, items, evaluation.details, request.submitted_by)
     secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
 
-    def attempt() -> None:
+    def publish_once() -> None:
         result = evaluation.result
         save_details(private, request.key, evaluation.details, secret)
         if scores:
@@ -80,27 +80,28 @@ def publish(
         statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
         answers = public_answers(task.benchmark, task.source, evaluation.details, blind=task.blind)
         if queue.is_private:
-            count_attempt(private, request, result)
+            record_attempt(private, request, result)  # by a hash of this run, so repeated calls count once
         queue.publish(request, result, queue.store.now(), statement, answers)
 
-    def stop(_: RetryCallState) -> bool:
+    def is_interrupted(_: RetryCallState) -> bool:
         return interrupted.is_set()
 
     retrying = Retrying(
         retry=retry_if_exception_type(StoreError),
         wait=wait_random_exponential(multiplier=PUBLISH_PAUSE, max=300),
-        stop=stop,
+        stop=is_interrupted,
         sleep=sleep_using_event(interrupted),
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
-    # Safe to repeat: the last step, `queue.publish`, ends the request, and the steps before it overwrite what they wrote.
-    retrying(attempt)
+    # This can be repeated: the last step, `queue.publish`, ends the request, and the steps before it overwrite what they wrote.
+    retrying(publish_once)
     log.info("published %s", request.key)
     if queue.is_private:
         return
     try:
-        retrying.copy(stop=stop_after_attempt(COUNT_TRIES))(publish_attempts, public, private, request.model_id)
+        retrying_counts = retrying.copy(stop=stop_after_attempt(COUNT_TRIES))
+        retrying_counts(publish_attempts, public, private, request.model_id)
     except StoreError as error:  # the next public row of the model publishes them
         log.warning("private attempts of %s: %s", request.model_id, error)
 

@@ -17,7 +17,7 @@ from submissions.store.index import board_reader
 from submissions.store.private import PrivateStore
 
 
-def count_attempt(private: PrivateStore, request: EvalRequest, result: EvalResult) -> None:
+def record_attempt(private: PrivateStore, request: EvalRequest, result: EvalResult) -> None:
     """Record that a private evaluation has a result. Raises StoreError."""
     attempts = _attempts(private, request.model_id)
     attempts[_run_hash(request.key, result.date)] = [request.benchmark, result.dataset.split]
