@@ -1,4 +1,7 @@
-"""`python -m submissions doctor`: check everything that a board needs, and say how to repair it."""
+"""`python -m submissions doctor`: check everything that a board needs, and say how to repair it.
+
+The command is in this package because it evaluates a small model. `app.py` adds it to the commands of `submissions`.
+"""
 
 import argparse
 import json
@@ -6,7 +9,7 @@ import sys
 from dataclasses import asdict
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.doctor.examine import examine, remember
+from evaluator.doctor.examine import examine, store_diagnosis
 from evaluator.doctor.findings import Finding, Options, fault
 from submissions.config.logs import redact
 from submissions.config.settings import load_settings
@@ -31,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     else:
         for finding in examine(settings, Options(args.address, evaluates=not args.quick)):
             report(finding)
-        remember(settings, findings)
+        store_diagnosis(settings, findings)  # `/metrics` of the board shows it
     faults = sum(finding.state == "fault" for finding in findings)
     if args.json:
         print(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2))

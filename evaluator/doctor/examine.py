@@ -75,7 +75,7 @@ def _collect(check: Check, settings: Settings, options: Options, found: list[Fin
         found.append(finding)
 
 
-def remember(
+def store_diagnosis(
     settings: Settings, findings: list[Finding], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> None:
     """Store a line for each fault in the private store, if it can be written. Lines have 300 characters at most."""

@@ -11,8 +11,9 @@ from submissions.records.options import MAX_REASONING_TOKENS, Thinking
 VERSION = r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,60}"  # of a model server, as it reports it
 SERVER_LOG_PREFIX = "server: "  # of the lines in a job's log that have messages of a server
 PIXELS_VERSION = 2  # raised whenever images.py makes other pixels of the same file, because answers depend on them
-# Options that do not change an answer. Folders are among them, because the revisions identify their content. `max_tokens` of
-# the API options is a budget of the whole evaluation, not the length of an answer.
+# Options that do not change an answer. `config_fingerprint` leaves them out, so that the answers of a job are used again if
+# only these options differ. Folders are among them, because the revisions identify their content. `max_tokens` of the API
+# options is a budget of the whole evaluation, not the length of an answer.
 NON_SEMANTIC_OPTIONS = frozenset({"model", "adapter", "batch_size", "spent"})
 NON_SEMANTIC_API_OPTIONS = frozenset({"replicas", "timeout", "max_requests", "max_tokens", "max_cost", "prices", "key"})
 
@@ -39,7 +40,7 @@ class EngineOptions:
 
     @property
     def asks_for_reasoning(self) -> bool:
-        """Whether requests to a remote server get a token budget for reasoning."""
+        """Whether a model is asked to reason, by the options of an API or by `thinking`."""
         return (self.api is not None and self.api.reasons) or self.thinking not in (None, "off")
 
     @property

@@ -31,4 +31,5 @@ ENGINES: dict[str, EngineEntry] = {
     "api": EngineEntry("evaluator.engines.api:ApiEngine", ("image", "page")),
 }
 
+# `isolated_command` runs the helper processes of the submission checks, such as the template renderer, in a sandbox.
 REGISTRY = Registry(BENCHMARKS, ENGINES, isolated_command)

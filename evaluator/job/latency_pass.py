@@ -7,25 +7,25 @@ again for each of its questions.
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.base import Engine
 
-WARM_UP = 2  # prompts asked before measuring starts
+WARM_UP = 2  # prompts that `child.py` has asked before measuring, if the model runs here
 MAX_SECONDS = 300.0
 
 
 def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int) -> Iterator[Answer]:
     """Ask each prompt alone and yield its answer, with `seconds` measured as wall-clock time.
 
-    After MAX_SECONDS no further prompt is asked.
+    The first `warm_up` prompts are asked before without measuring, and again with all others. After MAX_SECONDS no further
+    prompt is asked.
     """
-    remaining = list(prompts)
-    for prompt in islice(remaining, warm_up):
+    prompts = list(prompts)
+    for prompt in prompts[:warm_up]:
         list(engine.answer([prompt]))
     pass_started = time.perf_counter()
-    for prompt in remaining:
+    for prompt in prompts:
         started = time.perf_counter()
         (answer,) = engine.answer([prompt])  # it has text, so the device has finished
         yield replace(answer, seconds=time.perf_counter() - started)

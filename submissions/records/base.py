@@ -44,7 +44,7 @@ PublicText = Annotated[Label, AfterValidator(_printable)]  # written by the oper
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # percent; negative below chance
 MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,59}$")]
-Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # or 0
+Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # 0 is allowed, too
 # Quantisation methods, as transformers names them. For a quantised model, the method takes the place of the precision.
 Quantization = Literal[
     "fp8",

@@ -17,7 +17,7 @@ from submissions.records.base import Key, Label, Name, Time
 from submissions.records.options import ResultKind
 from submissions.records.packed_scores import NO_INTERVALS, NO_SCORES, Intervals, Scores
 from submissions.records.request import EvalRequest, Status
-from submissions.records.result import SINGLE_PROTOCOL, EvalResult, Latency
+from submissions.records.result import SINGLE_PROTOCOL, Bucket, EvalResult, Latency
 
 
 class BucketScore(NamedTuple):
@@ -59,14 +59,14 @@ class BoardRow:
     precision: str | None = None
     split: str
     dataset: str
-    n: int | None = None
+    n: int | None = None  # number of items
     headline: str  # the metric that ranks the row
     metrics: Scores = NO_SCORES  # in percent
     intervals: Intervals = NO_INTERVALS  # 95 %, in percent
     latency_ms: float | None = None  # of verified results, see `_typical_ms`
     hardware: Label | None = None
     gpu_memory_gb: float | None = None  # peak for one question at a time, see Latency
-    date: float | None = None
+    date: float | None = None  # of the evaluation, in seconds since 1970
     released: str | None = None  # month of the model's release, such as 2025-11
     outcome: str
     kind: ResultKind
@@ -95,7 +95,7 @@ class BoardRow:
     retired: str | None = None  # why the result has no rank any more
     attempt: tuple[int, int] | None = None  # (k, n): the k-th of n results of its model on this test set
     reproduction: str | None = None  # see leaderboard.data.reproductions
-    errata: int = 0  # of the row's test set until now
+    errata: int = 0  # number of errata of the row's test set until now
     asked_before: int | None = None  # of a row of an API: how often its provider had been asked this set before
     # On a public set: the model's rank on unseen questions minus its rank here, and the lowest and highest difference
     # that the ranges of both ranks allow.
@@ -222,10 +222,14 @@ def _pack(result: EvalResult) -> bytes:
     headline = result.headline
     axes: dict[str, dict[str, tuple[float | None, int | None]]] = {}
     for axis, buckets in result.breakdown.items():
-        # Buckets without any score are counts of answers. Buckets that have only other metrics are left out.
-        shown = {name: bucket for name, bucket in buckets.items() if headline in bucket.scores or not bucket.scores}
+        shown = {name: bucket for name, bucket in buckets.items() if _is_shown(bucket, headline)}
         axes[axis] = {name: (bucket.scores.get(headline), bucket.n) for name, bucket in shown.items()}
     return json.dumps(axes, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _is_shown(bucket: Bucket, headline: str) -> bool:
+    """Return whether a bucket is shown: it has the headline, or it has no score at all, because it only counts answers."""
+    return headline in bucket.scores or not bucket.scores
 
 
 def _typical_ms(latency: Latency) -> float:

@@ -1,6 +1,7 @@
 """A plan: what a set-up would do. It is shown before it is carried out.
 
-`machine.py` and `space.py` make plans, and the command `init` shows them and carries them out. A plan has only the steps that are missing, so planning again after they were carried out finds nothing to do.
+`machine.py` and `space.py` make plans, and the command `init` shows them and carries them out. A plan has only the steps that
+are missing, so planning again after they were carried out finds nothing to do.
 """
 
 from collections.abc import Callable, Iterable
