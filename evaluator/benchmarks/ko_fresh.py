@@ -19,6 +19,7 @@ from evaluator.benchmarks.base import Benchmark, fill
 from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, Metric
 from evaluator.benchmarks.rows import Row, images_in, text_in
+from evaluator.benchmarks.scoring.abstention import abstains, hesitates
 from evaluator.benchmarks.scoring.choices import (
     LETTERS,
     choice_order,
@@ -26,17 +27,10 @@ from evaluator.benchmarks.scoring.choices import (
     computed_letters_note,
     with_order_key,
 )
+from evaluator.benchmarks.scoring.given_names import is_name, matches_name
 from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.letters import asserted_letter
-from evaluator.benchmarks.scoring.readings import (
-    abstains,
-    hesitates,
-    is_name,
-    matches_name,
-    matches_reading,
-    quantity_f1,
-    reading_of,
-)
+from evaluator.benchmarks.scoring.readings import matches_reading, quantity_f1, reading_of
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.fresh.korean import UNANSWERABLE
 from submissions.texts.text import Text

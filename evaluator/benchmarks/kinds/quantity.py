@@ -13,9 +13,9 @@ from evaluator.benchmarks.card import Card
 from evaluator.benchmarks.metrics import EM, F1, IN_KOREAN, STRICT_EM, STRICT_RANKING, Metric
 from evaluator.benchmarks.rows import Row
 from evaluator.benchmarks.scoring import final_answer
+from evaluator.benchmarks.scoring.given_names import is_name, matches_name
 from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
-from evaluator.benchmarks.scoring.readings import is_name, matches_name
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Item

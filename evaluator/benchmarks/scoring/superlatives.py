@@ -1,6 +1,6 @@
 """Read which place of a ranking a text is about: the most, the least, the second.
 
-The rules of numbers (`final_answer`, `asides`) and of names (`readings`) skip sentences about another place than the
+The rules of numbers (`final_answer`, `asides`) and of names (`given_names`) skip sentences about another place than the
 question's, because the values and names in them are not the answer: to "가장 많은 지역은?", "가장 적은 지역은 제주로 12건입니다".
 """
 

@@ -5,13 +5,15 @@ import random
 import pytest
 
 from evaluator.benchmarks.scoring import strict_chart_answers
+from evaluator.benchmarks.scoring.abstention import hesitates
 from evaluator.benchmarks.scoring.chart_lists import same_list
 from evaluator.benchmarks.scoring.chart_names import gives_name
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
+from evaluator.benchmarks.scoring.given_names import matches_name
 from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.names import one_form, places_in
 from evaluator.benchmarks.scoring.number_words import in_digits
-from evaluator.benchmarks.scoring.readings import hesitates, matches_name, matches_reading, quantity_f1, reading_of
+from evaluator.benchmarks.scoring.readings import matches_reading, quantity_f1, reading_of
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.swapped_values import swapped_share
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table

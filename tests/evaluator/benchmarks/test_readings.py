@@ -4,7 +4,9 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_fresh import twins_right
-from evaluator.benchmarks.scoring.readings import hesitates, matches_name, quantity_f1
+from evaluator.benchmarks.scoring.abstention import hesitates
+from evaluator.benchmarks.scoring.given_names import matches_name
+from evaluator.benchmarks.scoring.readings import quantity_f1
 from evaluator.core.data_types import Answer, Item, Score
 from submissions.config.paths import SAMPLES
 
