@@ -83,26 +83,42 @@ _COMPARISON = re.compile(  # got[ more rain than the upper valley] in August
 _HYPHEN = re.compile(r"(?<=[a-z])[-‐‑–](?=[a-z])")  # Asia-Pacific
 _WORD = re.compile(r"[a-z]{4,}")
 _NOT_PLURAL = ("lens", "news")
-_HAS_WORD = re.compile(r"\w")  # what is before an aside; a name may be a number: 2018, compared with 2017
-_HAS_LETTER = re.compile(r"[^\W\d]")  # a clause; one with only numbers gives no name
+# An aside ends the passage only behind a word or a number: the answer may be the 2018 of "2018, compared with 2017".
+_HAS_WORD = re.compile(r"\w")
+# Only clauses with a letter are compared with the question. A clause of numbers gives no name.
+_HAS_LETTER = re.compile(r"[^\W\d]")
 
 
 def gives_name(question: str, answer: str, passage: str) -> bool:
     """Return whether a passage gives the answer, rather than mentioning it among many words or in a list."""
     if folded(answer) == folded(passage):
         return True
+    clause = _clause_as_written(question, answer, passage)
+    main_words = _main_words(clause)
+    # `_forms_of` reads capital letters, so it gets the clause as written.
+    return any(_asserts_name(question, name, main_words) for name in _forms_of(question, answer, clause))
+
+
+def _clause_as_written(question: str, answer: str, passage: str) -> str:
+    """Return the clause of a passage that is about the question, without the name's value and a repeated comparison.
+
+    "Germany, at 12.3%" → "Germany". An answer with digits keeps its value.
+    """
     clause = passage
     if not re.search(r"\band\b|&", answer):  # else the "and" of the answer would end a clause
         clause = clause_about(question, passage, _HAS_LETTER)
-    without_value = clause
     if not re.search(r"\d", answer):
-        without_value = _VALUE_OF_NAME.sub("", clause)
-    if _begins_with_asked_comparison(question, answer, without_value):
-        without_value = _COMPARISON.sub(" ", without_value)  # else `main_part` would end it at "than"
-    before_dash = _normal(without_value).partition(" — ")[0]  # a dash begins an aside, as the words of `main_part` do
-    # Words lose their endings after that only, because `main_part` does not know "becaus".
-    main = _stemmed(main_part(before_dash, _HAS_WORD)).strip(" .*()[]\"'")
-    return any(_asserts_name(question, name, main) for name in _forms_of(question, answer, without_value))
+        clause = _VALUE_OF_NAME.sub("", clause)
+    if _begins_with_asked_comparison(question, answer, clause):
+        clause = _COMPARISON.sub(" ", clause)  # else `main_part` would end it at "than"
+    return clause
+
+
+def _main_words(clause: str) -> str:
+    """Return a clause up to its first aside or dash, in the forms of `_normal` and `_stemmed`."""
+    before_dash = _normal(clause).partition(" — ")[0]
+    main = main_part(before_dash, _HAS_WORD)  # before `_stemmed`, because it knows "because" and not "becaus"
+    return _stemmed(main).strip(" .*()[]\"'")
 
 
 def _begins_with_asked_comparison(question: str, answer: str, passage: str) -> bool:
@@ -174,8 +190,8 @@ _COUNTRIES = {_stemmed(name) for name in COUNTRIES}
 def _asserts_name(question: str, name: str, passage: str) -> bool:
     """Return whether a passage says that a name is the answer. Both have the forms of `_normal` and `_stemmed`.
 
-    The last mention of the name decides. It must not be denied, be behind the first, be part of another name, or be one of a
-    list. The passage is a sentence of at most MAX_FILLER_WORDS other words, or the name with one word of any kind: Apple Inc.
+    The last mention of the name decides. It must not be denied, be that of a runner-up, be part of another name, or be one
+    of a list. The passage is a sentence of at most MAX_FILLER_WORDS other words, or the name with one word: Apple Inc.
     """
     name = _HYPHEN.sub(" ", name)
     if folded(name) == folded(_HYPHEN.sub(" ", passage)):

@@ -74,8 +74,10 @@ _UNIT_WORD = re.compile(r"(?!to\b)[A-Za-z가-힣]{3,}|%")
 # Between the two numbers of a range or a share: 16-24, 5 to 10, 1/3.
 _JOINS_NUMBERS = re.compile(r"\s?(?:-|~|/|to\b|에서|부터)\s*")
 _IN_SO_MANY = re.compile(r"(?<=\d)\s(?:in|(?:out\s)?of)\s(?:every\s)?(?=\d)", re.IGNORECASE)  # 3 in 10, 3 out of 10
-_ONE_IN = re.compile(r"\bone(?=\s(?:in|(?:out\s)?of)\s)", re.IGNORECASE)  # `number_words_as_digits` keeps this `one`
-_DENIED_PAIR = re.compile(r"(?:\b(?:not|except|than)|n't)\s(?:the\s)?$", re.IGNORECASE)  # before it
+_ONE_IN = re.compile(
+    r"\bone(?=\s(?:in|(?:out\s)?of)\s)", re.IGNORECASE
+)  # one in three; `number_words_as_digits` leaves it
+_DENIED_PAIR = re.compile(r"(?:\b(?:not|except|than)|n't)\s(?:the\s)?$", re.IGNORECASE)  # before the pair: not [16-24]
 _UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")  # per ton, per a ton
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.
 _DIRECTIONS = {
@@ -125,44 +127,62 @@ _IN_TOTAL = re.compile(r"\s(?:\w+\s)?(?:in total|altogether|in all|combined)\b",
 
 
 def same_value(question: str, answer: str, passage: str, tolerance: float) -> bool:
-    """Return whether a passage has only one value and it is the answer's.
+    """Return whether a passage gives the answer.
 
-    Values agree if they differ by less than `tolerance`, which is relative. Years must be exact, and a factor such as K or M
-    counts, unless the question asks in it. `%` may be missing.
-
-    The order matters: currencies are compared before equal texts, because folding drops their signs, so that $5 would equal
-    €5; a fraction is compared with a percentage before `scan` reads its two numbers as values.
+    The kind of answer decides how: a name, a range or share, a percentage that the passage writes as a fraction, a year, or
+    else an amount, which must be the only value that the passage asserts. `tolerance` is relative and is for amounts only.
     """
     if not re.search("[0-9]", answer):
         return gives_name(question, answer, passage)
     mentions = scan(readable(answer))
     if mentions and mentions[-1].quantity.unit == "m":
         passage = _METRES.sub(" m", passage)  # otherwise it is read as million
+    # Currencies are compared before equal texts, because folding drops their signs, so that $5 would equal €5.
     if _has_other_currency(answer, passage):
         return False
     if folded(answer) == folded(passage):  # Q3 2020, 12K, 1/3
         return True
     if pair := _pair_of(answer):
-        given_pairs = _pairs_in(passage)
-        return bool(given_pairs) and all(_is_same_pair(answer, pair, given) for given in given_pairs)
+        return _gives_pair(answer, pair, passage)
     if not mentions:
         return False
     wanted = mentions[-1]
-    if "%" in answer and (fractions := _FRACTION.findall(passage)):
-        has_percentage = any(mention.quantity.unit == "%" for mention in scan(readable(passage)))
-        max_error = MAX_ROUGH_SHARE_ERROR if has_percentage else MAX_SHARE_ERROR  # about three quarters (76.4 %)
-        agrees = all(_is_share(wanted, part, whole, max_error) for part, whole in fractions)
-        return agrees and _has_no_other_share(passage, wanted)
+    if "%" in answer and _FRACTION.search(passage):  # before the two numbers of a fraction are read as values
+        return _gives_fraction(wanted, passage)
     if _YEAR.fullmatch(answer.strip()) and not _asks_amount(question):
-        passage = _without_comparison(passage)
-        readable_passage = readable(passage)
-        values = _asserted_values(question, passage, years=True)
-        years = {value.quantity.value for value in values if _is_year(readable_passage, value)}
-        return years == {wanted.quantity.value}
+        return _gives_year(question, wanted, passage)
+    return _gives_amount(question, answer, wanted, passage, tolerance)
+
+
+def _gives_fraction(wanted: Mention, passage: str) -> bool:
+    """Return whether the fractions of a passage are the wanted percentage: 1/4 or "about three quarters (76.4 %)".
+
+    A percentage beside the fraction must be the wanted one. The fraction may then be rougher.
+    """
+    percentages = [mention.quantity.value for mention in scan(readable(passage)) if mention.quantity.unit == "%"]
+    if any(percentage != wanted.quantity.value for percentage in percentages):
+        return False
+    max_error = MAX_ROUGH_SHARE_ERROR if percentages else MAX_SHARE_ERROR
+    return all(_is_share(wanted, part, whole, max_error) for part, whole in _FRACTION.findall(passage))
+
+
+def _gives_year(question: str, wanted: Mention, passage: str) -> bool:
+    """Return whether the wanted year is the only one that a passage asserts."""
+    passage = _without_comparison(passage)
+    readable_passage = readable(passage)
+    values = _asserted_values(question, passage, years=True)
+    years = {value.quantity.value for value in values if _is_year(readable_passage, value)}
+    return years == {wanted.quantity.value}
+
+
+def _gives_amount(question: str, answer: str, wanted: Mention, passage: str, tolerance: float) -> bool:
+    """Return whether all values that a passage asserts agree with the wanted one."""
     if _is_per_another(answer, passage):
         return False
     clause = clause_about(question, passage.replace("\n", " "), _DIGIT)
-    clause = main_part(clause, _VALUE)  # all of "In 2020, compared with 2019, 12 cars were sold"
+    # The clause ends at the first aside that follows a value. A year is no value, so "In 2020, compared with 2019, 12 cars
+    # were sold" stays whole.
+    clause = main_part(clause, _VALUE)
     given = _asserted_values(question, clause, years=False)
     return bool(given) and all(_agree(question, answer, wanted, clause, value, tolerance) for value in given)
 
@@ -184,8 +204,17 @@ def _pair_of(answer: str) -> _Pair | None:
     return pairs[0] if len(pairs) == 1 else None
 
 
+def _gives_pair(answer: str, wanted: _Pair, passage: str) -> bool:
+    """Return whether a passage has ranges or shares, and all of them are the wanted one."""
+    given_pairs = _pairs_in(passage)
+    return bool(given_pairs) and all(_is_same_pair(answer, wanted, given) for given in given_pairs)
+
+
 def _pairs_in(text: str) -> list[_Pair]:
-    """Return the ranges and shares in a text, which has its fractions in digits: `strict_match` has written it in `one_form`."""
+    """Return the ranges and shares in a text: 16-24, 1/3, "3 in 10".
+
+    Fractions in words (one third) are found only if `one_form` has written them in digits, as it has in passages.
+    """
     text = number_words_as_digits(_ONE_IN.sub("1", unicodedata.normalize("NFKC", text)))
     text = readable(_IN_SO_MANY.sub("/", text))
     found = []
@@ -216,12 +245,6 @@ def _asks_amount(question: str) -> bool:
 def _is_share(wanted: Mention, part: str, whole: str, max_error: float) -> bool:
     """Return whether a fraction is the wanted percentage, up to an error in percentage points: 1/4 is 25 %."""
     return int(whole) > 0 and abs(100 * int(part) / int(whole) - float(wanted.quantity.value)) < max_error
-
-
-def _has_no_other_share(passage: str, wanted: Mention) -> bool:
-    """Return whether a passage has no percentage beside its fraction but the wanted one."""
-    shares = [mention.quantity for mention in scan(readable(passage)) if mention.quantity.unit == "%"]
-    return all(share.value == wanted.quantity.value for share in shares)
 
 
 def readable(text: str) -> str:
@@ -277,9 +300,9 @@ def _is_year(text: str, value: Mention) -> bool:
 
 
 def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Mention, tolerance: float) -> bool:
-    """Return whether a value of the answer and one of a clause agree.
+    """Return whether a value of the answer and one of a clause agree: they differ by less than `tolerance`, years by nothing.
 
-    If the question asks in a factor (how many thousand), a value without a factor may be in it: 12 for 12,000.
+    A factor such as K or M counts, unless the question asks in it (how many thousand). `%` may be missing.
     """
     wanted_quantity = wanted.quantity
     given_quantity = given.quantity
@@ -294,15 +317,19 @@ def _agree(question: str, answer: str, wanted: Mention, clause: str, given: Ment
     factor = _asked_factor(question)
     wanted_value = wanted_quantity.value
     given_value = given_quantity.value
-    is_given_in_factor = factor > 1 and not _has_factor(clause, given)  # or written out: 12 or 12,000, but not 12K
+    # "How many thousand cars?" is answered by 12 for 12,000 cars. Without a factor of its own, the answer of the test set is
+    # always meant so. A value of a response may be meant so (12), or be written out (12,000); with its own factor (12K) it
+    # is not.
+    is_wanted_in_factor = factor > 1 and not _has_factor(answer, wanted)
+    may_be_in_factor = factor > 1 and not _has_factor(clause, given)
     pairs = []
-    if factor > 1 and not _has_factor(answer, wanted):  # to "how many thousand", the answer 12 is 12,000
+    if is_wanted_in_factor:
         pairs.append((wanted_value * factor, given_value))
-        if is_given_in_factor:
-            pairs.append((wanted_value, given_value))  # 12, which is 12,000 too
+        if may_be_in_factor:
+            pairs.append((wanted_value, given_value))
     else:
         pairs.append((wanted_value, given_value))
-        if is_given_in_factor:
+        if may_be_in_factor:
             pairs.append((wanted_value, given_value * factor))
     return any(_is_near(float(w), float(g), tolerance) for w, g in pairs)
 

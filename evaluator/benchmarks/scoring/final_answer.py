@@ -1,6 +1,6 @@
 """Decide which quantities an answer asserts, even if it shows its work before or after them.
 
-This is the strict rule of KO-VQA and, through `readings`, that of KO-FRESH for values. `strict_match` and `strict_f1` compare what an
+This is the strict rule of KO-VQA and, through `readings`, that of KO-FRESH. `strict_match` and `strict_f1` compare what an
 output asserts with the quantities of the gold answer:
 
     question "2018년보다 얼마나 늘었습니까?", gold "227건", output "7,131 - 6,904 = 227, 따라서 **227건** 증가" → 1.0
