@@ -101,9 +101,9 @@ class KorQuAD2(Benchmark):
     def load(self, source: Path) -> list[Item]:
         """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
         has_items = any((source / name).is_file() for name in ITEM_FILES)  # these decide, even beside other JSON
-        # A folder with neither counts as in the schema, so that the error names the items files that are missing.
-        is_in_schema = source.is_dir() and (has_items or not files_below(source, PUBLISHED))
-        if is_in_schema:
+        # An empty folder is read as one in the schema, so that the error names the items files that are missing.
+        reads_schema = source.is_dir() and (has_items or not files_below(source, PUBLISHED))
+        if reads_schema:
             return super().load(source)
         rows = ((row.location, partial(self._published_item, row)) for row in self.source_rows(source))
         return build_items(source, rows)

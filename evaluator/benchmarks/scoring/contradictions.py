@@ -19,8 +19,8 @@ from evaluator.benchmarks.scoring.other_subjects import (
     has_other_prefix,
     has_other_subject,
     is_of_other_rank,
+    lacks_subject,
     names_other_place,
-    names_subject,
 )
 from evaluator.benchmarks.scoring.quantities import Quantity, quantities, scan
 from evaluator.benchmarks.scoring.quantity_sets import is_among, without
@@ -146,7 +146,7 @@ def means_another(question: str, gold: str, output: str) -> bool:
     known = f"{question} {gold}"
     required = quantities(gold)
     return (
-        not names_subject(question, gold, output)  # only 24.5% for 인천이며 24.5%
+        lacks_subject(question, gold, output)  # only 24.5% for 인천이며 24.5%
         or has_other_base(known, output)  # 천 명당 for 만 명당
         or names_other_place(known, output)  # 대구 for 부산
         or is_of_other_rank(question, gold, output)  # 두 번째로 높은 지역 for 가장 높은 지역

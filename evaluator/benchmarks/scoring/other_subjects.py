@@ -95,31 +95,36 @@ _BASE = re.compile(
 _COMPARES = re.compile(r"보다|대비|비해|전월|전년|다음으로")
 _ASKS_FIRST = re.compile(rf"가장|제일|최[고대저소다]|(?<!\d)1{RANK}")  # 가장 많은 지역은
 # Begins a sentence about what comes after the first.
-_RUNNER_UP = re.compile(rf"\s*(?:그\s?다음|다음으로|뒤이어|두 번째|(?<!\d)2(?:번째|{RANK}))")  # 다음으로 대구가 …
+_RUNNER_UP = re.compile(  # 다음으로 대구가 …, but not 열두 번째
+    rf"\s*(?:그\s?다음|다음으로|뒤이어|(?<![열물른])두 번째|(?<!\d)2(?:번째|{RANK}))"
+)
 # Numbers of two parts, such as those of a table, and fractions.
 _TWO_PARTS = re.compile(r"(?<![\d.,])(\d{1,3})\s?[-–/]\s?(\d{1,3})(?![\d%])")
 _PART_OF_WHOLE = re.compile(r"(\d{1,3})분의\s?(\d{1,3})")  # 4분의 3
 _NUMBER_OF_TWO = re.compile(r"\W*(?:표|그림|부록|별표|사진)?\W*\d{1,3}\s?[-–/]\s?\d{1,3}\W*")
 _DENYING_PREFIX = re.compile(r"(?<![가-힣])([불미비무])([가-힣]{2})")  # 불만족, 미참여
 _DENIES = re.compile(r"않|못|없|아닌|아니|제외|이외|\s외|빼|뺀|나머지|안\s|[가-힣]\s전\s")
-_CLAUSE_BREAK = re.compile(r"\n|(?<=[고며])[,\s]\s?|,\s|(?<=지만)\s|(?<=는데)[,\s]")
+_CLAUSE_BREAK = re.compile(  # 서울이 가장 높고[, ]부산이 다음으로 높다
+    r"\n|(?<=[고며])[,\s]\s?|,\s|(?<=지만)\s|(?<=는데)[,\s]"
+)
 _FOLLOWS = re.compile(r"이어|다음|뒤[를이]")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|(?<=[가-힣]{2})(?:로|은|는|이|가|의|과|와))$")  # 인천이며, but not 종이
 
 
-def names_subject(question: str, gold: str, output: str) -> bool:
-    """Return whether an output names what gold names before its value, or the question does not ask for a name.
+def lacks_subject(question: str, gold: str, output: str) -> bool:
+    """Return whether an output leaves out what gold names before its value, although the question asks for a name.
 
-    For gold "인천이며 24.5%", the name is 인천. `named_values.gives_name` is stricter, because it requires the name beside the
-    value, but it is for names before the last value only. This one also reads 폐암 of "폐암 36.3명(인구 10만 명당)".
+    For gold "인천이며 24.5%", that is 인천. `named_values.gives_name` requires the name beside the value, but only if it is
+    before the last value. This rule reads names anywhere in the output, for example 폐암 in "폐암 36.3명(인구 10만 명당)".
     """
     if not _ASKS_NAME_AND_VALUE.search(question):
-        return True
+        return False
     text = plain(gold)
     mentions = scan(text)
     before = text[: mentions[0].start] if mentions else ""
     names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
-    return all(names_in(name, output) for name in names if len(name) > 1 and name not in question)
+    asked_names = [name for name in names if len(name) > 1 and name not in question]
+    return not all(names_in(name, output) for name in asked_names)
 
 
 def is_of_other_rank(question: str, gold: str, output: str) -> bool:
