@@ -21,7 +21,7 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
-from evaluator.fresh.seed import drawn_set, seed_of
+from evaluator.fresh.seed import drawn_set, secret_of
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.readers.printed import Printed
@@ -102,7 +102,7 @@ def _printed(settings: Settings) -> dict[str, Printed]:
     """Draw this installation's set of ko-fresh, and return what its pictures print."""
     quarter = BENCHMARKS["ko-fresh"].card.split
     folder, _ = drawn_set(quarter, settings)
-    return printed_by_picture(seed_of(quarter, settings), settings.fresh_n, folder)
+    return printed_by_picture(secret_of(quarter, settings), settings.fresh_n, folder)
 
 
 def _make_models(models: Path) -> None:

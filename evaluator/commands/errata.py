@@ -70,14 +70,8 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
     corrections = read_corrections(store, private, benchmark.name, source.split)
     source = replace(source, corrections=corrections)  # the set with the corrections so far
     if args.step == "add":
-        before = Rescoring(benchmark, source, items, store, private, settings)
-        # Results without stored answers cannot be scored again and lose their rank. If no result can, --unranked is needed.
-        if not args.unranked:
-            before.check_answers()
-        # An earlier command may have been interrupted. It is finished first, because scores and ranks that it changes belong to
-        # its erratum.
-        if corrections.made:
-            before.run()
+        earlier = Rescoring(benchmark, source, items, store, private, settings)
+        _finish_earlier(earlier, has_errata=bool(corrections.made), needs_answers=not args.unranked)
         correction = Correction(args.item, None if args.withdraw else args.answer)
         corrections = add_erratum(store, private, benchmark, source, items, correction, args.reason.strip())
         source = replace(source, corrections=corrections)
@@ -94,6 +88,18 @@ def _correct(args: argparse.Namespace, settings: Settings, benchmark: Benchmark,
             f"python -m evaluator errata rescore {benchmark.name}"
         )
     return 0
+
+
+def _finish_earlier(earlier: Rescoring, *, has_errata: bool, needs_answers: bool) -> None:
+    """Check that results can be scored again, and finish an earlier command that may have been interrupted.
+
+    The scores and ranks that it changes belong to its erratum. Results without stored answers cannot be scored again and lose
+    their rank; if no result can, --unranked is needed.
+    """
+    if needs_answers:
+        earlier.check_answers()
+    if has_errata:
+        earlier.run()
 
 
 def _print(rescored: Rescored) -> None:

@@ -44,14 +44,14 @@ MAX_QUESTIONS = 100_000  # of a set that somebody else published; drawing it tak
 def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
     """Return the folder and the hash of this installation's set of a quarter.
 
-    The set is drawn at the first call. Its hash is published before this returns. Raises SettingsError if another seed or
-    set was committed to, DataError if the set cannot be drawn, and StoreError if a store or the beacon fails.
+    The set is drawn at the first call. Its hash is published before this returns. Raises SettingsError if another
+    secret or set was committed to, DataError if the set cannot be drawn, and StoreError if a store or the beacon fails.
     """
-    secret = seed_of(quarter, settings)
+    secret = secret_of(quarter, settings)
     public = commit(quarter, secret, settings)
     signature = _signature(public, settings)
     seed = drawing_seed(secret, public.beacon, signature)
-    folder = settings.work_dir / "fresh" / f"{quarter}-{seed_hash(seed)[:12]}-{settings.fresh_n}"
+    folder = settings.work_dir / "fresh" / f"{quarter}-{sha256_of(seed)[:12]}-{settings.fresh_n}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):  # another worker of this host may be drawing it
         set_sha256 = set_hash(folder) if folder.exists() else draw_set(seed, folder, settings.fresh_n)
@@ -86,7 +86,7 @@ def _signature(public: Commitment, settings: Settings) -> str | None:
     return fetch_signature(settings.fresh_beacon, public.beacon.number, CHAIN)
 
 
-def seed_of(quarter: str, settings: Settings) -> str:
+def secret_of(quarter: str, settings: Settings) -> str:
     """Return the secret of a quarter: HANNUN_FRESH_SEED, or random bytes in hex that are created once and kept.
 
     Raises StoreError if the store fails.
@@ -113,7 +113,7 @@ def commit(
     new = Commitment(
         quarter=quarter,
         n=settings.fresh_n,
-        seed_sha256=seed_hash(secret),
+        seed_sha256=sha256_of(secret),
         generator_sha256=generator_hash(),
         libraries={name: version(name) for name in LIBRARIES},
         committed_at=now,
@@ -147,12 +147,12 @@ def reveal(quarter: str, settings: Settings, dataset: str | None = None) -> Comm
     StoreError if the store fails.
     """
     store = open_store(settings.store, settings)
-    secret = seed_of(quarter, settings)
+    secret = secret_of(quarter, settings)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
         public = commitment(store, quarter, snapshot)
-        if public.seed_sha256 != seed_hash(secret):
-            raise DataError(f"this seed is not the one that was committed to for {quarter}")
+        if public.seed_sha256 != sha256_of(secret):
+            raise DataError(f"this secret is not the one that was committed to for {quarter}")
         revealed = public.evolve(
             seed=secret, revealed_at=public.revealed_at or store.now(), dataset=public.dataset or dataset
         )
@@ -181,7 +181,7 @@ def differences(
         raise DataError(f"the seed of {public.quarter} is not revealed yet")
     if public.n > MAX_QUESTIONS:
         raise DataError(f"{public.quarter} has {public.n:,} questions, more than {MAX_QUESTIONS:,}")
-    if seed_hash(public.seed) != public.seed_sha256:
+    if sha256_of(public.seed) != public.seed_sha256:
         return ["the seed has another hash than was published before"]
     beacon = public.beacon
     if beacon and CHAIN.time_of(beacon.number) <= public.committed_at:
@@ -202,8 +202,9 @@ def other_versions(public: Commitment) -> list[str]:
     return other
 
 
-def seed_hash(seed: str) -> str:
-    return hashlib.sha256(seed.encode()).hexdigest()
+def sha256_of(secret: str) -> str:
+    """Return the SHA-256 of a secret, or of a seed that was computed from it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def generator_hash() -> str:

@@ -81,7 +81,7 @@ class Observer:
     ) -> None:
         """Create the observer. `group_version` is that of the process's control group, which is recorded."""
         self.sandbox = sandbox
-        self.loaded_at = time.monotonic()
+        self.loaded_at = time.monotonic()  # until the model is loaded: when the process was started
         self.failure: FailureCode | None = None  # that the process reported before its end
         self.reason = ""  # its message about the failure
         self._job = job

@@ -131,26 +131,36 @@ class JobLauncher(ABC):
 
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
         try:
-            if self._stopped.is_set():
-                self._hand_back(request, shard)
-                return None
-            try:
-                job = self.start(self._launch(request, shard))
-            except LaunchError as error:
-                log.warning("launching %s: %s", request.key, error)
-                return error.code if shard else self._fail(request, error.code)
-            log.info("launched %s%s as %s", request.key, f", shard {shard}" if shard else "", job)
-            try:
-                final_state = self._follow(request, job)
-            except LostLeaseError:
-                self._cancel_and_wait(job)
-                raise
-            if final_state is None:  # `stop` was called
-                self._cancel_and_wait(job)
-            return None if shard else self._collect(request, final_state)
+            return self._run_job(request, shard)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
             return None
+
+    def _run_job(self, request: EvalRequest, shard: Shard | None) -> FailureCode | None:
+        """Start a job, wait for its end and return its failure code, or None. Raises LostLeaseError as `_wait_for_end` does."""
+        if self._stopped.is_set():
+            self._hand_back(request, shard)
+            return None
+        try:
+            job = self.start(self._launch(request, shard))
+        except LaunchError as error:
+            log.warning("launching %s: %s", request.key, error)
+            if shard:  # the run over the whole set writes the outcome, so a shard only returns the code
+                return error.code
+            return self._fail(request, error.code)
+        log.info("launched %s%s as %s", request.key, f", shard {shard}" if shard else "", job)
+        try:
+            final_state = self._wait_for_end(request, job)
+        except LostLeaseError:
+            self._cancel_and_wait(job)
+            raise
+        was_stopped = final_state is None
+        if was_stopped:
+            self._cancel_and_wait(job)
+        if shard:
+            return None
+        ended_by_itself = final_state is JobState.ENDED  # was neither preempted nor cancelled by `stop`
+        return self._collect(request, ended_by_itself=ended_by_itself)
 
     def _launch(self, request: EvalRequest, shard: Shard | None) -> Launch:
         """Return the job to start for a request, or for a shard of it."""
@@ -183,8 +193,8 @@ class JobLauncher(ABC):
             arguments.append("--private")
         return tuple(arguments)
 
-    def _follow(self, request: EvalRequest, job: str) -> JobState | None:
-        """Poll a job until it ends, and return how. Return None if `stop` is called before.
+    def _wait_for_end(self, request: EvalRequest, job: str) -> JobState | None:
+        """Poll a job until it ends, and return how it ended. Return None if `stop` is called before.
 
         Raises LostLeaseError if the request is no longer this job's.
         """
@@ -256,12 +266,12 @@ class JobLauncher(ABC):
             log.warning("polling %s: %s", job, error)
             return True
 
-    def _collect(self, request: EvalRequest, final_state: JobState | None) -> FailureCode | None:
+    def _collect(self, request: EvalRequest, *, ended_by_itself: bool) -> FailureCode | None:
         """Return the failure code of a job that has ended, or None.
 
         If the job wrote no outcome, its request goes back to the queue at once; the answers so far are in the private
-        store. `final_state` is None for a job that was cancelled by `stop`. Raises LostLeaseError if another worker takes the
-        request in the meantime.
+        store. `ended_by_itself` is False for a job that was preempted or cancelled. Raises LostLeaseError if another worker
+        takes the request in the meantime.
         """
         assert request.lease
         current = self._current_request(request)
@@ -275,7 +285,7 @@ class JobLauncher(ABC):
         is_held = current.lease is not None and current.lease.nonce == request.lease.nonce
         if not is_held:  # the job has handed the request back, and another worker may have taken it
             return None
-        if final_state is not JobState.ENDED:  # preempted, or cancelled by `stop`
+        if not ended_by_itself:
             self._hand_back(request, None)
             return None
         beat = self._heartbeats.last(request.key, request.lease)
