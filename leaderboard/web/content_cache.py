@@ -15,7 +15,7 @@ class ContentCache:
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}  # by name
 
-    def cached(self, name: str, version: str, write: Callable[[], bytes]) -> Callable[[], bytes]:
+    def writer(self, name: str, version: str, write: Callable[[], bytes]) -> Callable[[], bytes]:
         """Return a function that calls `write` only if no content is kept under this name for this version of the board."""
 
         def content() -> bytes:

@@ -61,7 +61,9 @@ def picture_routes(board: LiveBoard) -> APIRouter:
     def sitemap_xml(request: Request) -> Response:
         view = board.fresh_view()
         here = location_of(request, "ko", "")
-        write = cache.cached("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
+        # The site map is kept once, with PLACEHOLDER in place of the board's address, and is written only if the client has no
+        # copy.
+        write = cache.writer("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
         tag = tag_at_origin(view.version, here)
         return revalidated(request, tag, "application/xml", lambda: with_origin(write(), here))
 

@@ -50,7 +50,7 @@ def record_routes(board: LiveBoard) -> APIRouter:
             return to_json(record_json(view.boards, view.retired, view.commitments, view.private_attempts))
 
         return revalidated(
-            request, view.version, JSON, cache.cached("record", view.version, write), "hannun-record.json"
+            request, view.version, JSON, cache.writer("record", view.version, write), "hannun-record.json"
         )
 
     @router.get("/errata.json")

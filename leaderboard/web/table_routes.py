@@ -49,7 +49,7 @@ def table_routes(board: LiveBoard) -> APIRouter:
 
         content = write_selected
         if query == Query():  # the whole table; there are too many searches to keep them all
-            content = cache.cached(f"{name}.{file_format}", view.version, write_selected)
+            content = cache.writer(f"{name}.{file_format}", view.version, write_selected)
         return revalidated(request, view.version, media_type, content, f"hannun-{name}.{file_format}")
 
     @router.get("/charts/{name}/{kind}.{file_format}")

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from submissions.queue.admission import opted_out
+from submissions.queue.admission import opted_out_name
 from submissions.queue.queue import Queue
 from submissions.records.operator import OptOut
 from submissions.records.request import Status
@@ -17,8 +17,10 @@ def opt_out(queue: Queue, name: str, now: datetime) -> list[str]:
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
         rows = queue.rows(snapshot)
-        pending = [row for row in rows if row.status == Status.PENDING and opted_out(row.model_id, {record.path})]
-        cancelled = [queue.get(row.key, snapshot) for row in pending]
+        pending = [row for row in rows if row.status == Status.PENDING]
+        # Those that this opt-out covers.
+        covered = [row for row in pending if opted_out_name(row.model_id, {record.path})]
+        cancelled = [queue.get(row.key, snapshot) for row in covered]
         changes = with_requests(rows, cancelled, []) if cancelled else {}
         return {record.path: record.to_bytes(), **changes}, f"Opt out {name}", [request.key for request in cancelled]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from submissions.config.settings import Settings
 from submissions.operator.private_attempts import publish_attempts
-from submissions.queue.admission import opted_out, status_of
+from submissions.queue.admission import opted_out_name, status_of
 from submissions.queue.queue import Queue
 from submissions.records.operator import OptOut
 from submissions.records.request import EvalRequest, Status
@@ -74,7 +74,7 @@ def publish_private(private_queue: Queue, public_queue: Queue, private: PrivateS
             return {}, "", None  # it was published before, but not deleted, because the process was stopped
         if status:
             raise QueueError(f"{key} is public already: somebody has submitted the same model; withdraw this one")
-        if opted_out(request.model_id, snapshot.files):
+        if opted_out_name(request.model_id, snapshot.files):
             raise QueueError(f"{request.model_id} was opted out of the board")
         rows = public_queue.rows(snapshot)
         changes = dict(with_requests(rows, before=[], after=[request]))
@@ -114,7 +114,7 @@ def withdraw_opted_out(
     """
     rows = [row for row in private_queue.rows() if row.status == Status.PENDING]
     only_this = {OptOut.path_of(name)}  # as if the store had no other opt-out
-    keys = [row.key for row in rows if opted_out(row.model_id, only_this)]
+    keys = [row.key for row in rows if opted_out_name(row.model_id, only_this)]
     snapshot = public.snapshot()
     for key in keys:
         if status_of(key, snapshot) not in (Status.RUNNING, Status.FINISHED):

@@ -15,7 +15,7 @@ from submissions.texts.check_names import CheckName
 from submissions.texts.refusals import RefusalCode
 
 
-def opted_out(model_id: str, paths: Container[str]) -> str | None:
+def opted_out_name(model_id: str, paths: Container[str]) -> str | None:
     """Return the owner or model ID under which a model was opted out, or None if it was not.
 
     `paths` contains the paths of the opt-outs that count, for example all paths of the store.
@@ -26,7 +26,7 @@ def opted_out(model_id: str, paths: Container[str]) -> str | None:
 
 def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
     """Check that the model was not opted out."""
-    name = opted_out(model_id, snapshot.files)
+    name = opted_out_name(model_id, snapshot.files)
     return Check(CheckName.OPT_OUT, RefusalCode.OPTED_OUT if name else None, name or "")
 
 

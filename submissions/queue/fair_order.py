@@ -7,7 +7,7 @@ from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 
 
-def fair_order(rows: Sequence[QueueRow]) -> list[QueueRow]:
+def pending_in_fair_order(rows: Sequence[QueueRow]) -> list[QueueRow]:
     """Return pending rows in the order in which they are claimed, so that submitters take turns.
 
     A submitter's n-th pending request has the turn n plus the number of their running requests. Requests are ordered by

@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from submissions.config.logs import hide_in_logs
-from submissions.queue.admission import first_refusal, opted_out, status_of
-from submissions.queue.fair_order import fair_order
+from submissions.queue.admission import first_refusal, opted_out_name, status_of
+from submissions.queue.fair_order import pending_in_fair_order
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.leases import extended_lease, has_expired, new_lease, require_held
 from submissions.queue.quota import Quota
@@ -171,13 +171,13 @@ class Queue:
             if lost:
                 changes = self._move(snapshot, lost, [self._after_loss(request, now) for request in lost])
                 return changes, "Take back lost leases", _Claim(None, try_again=True)
-            for row in fair_order(self.rows(snapshot)):
+            for row in pending_in_fair_order(self.rows(snapshot)):
                 if benchmarks is not None and row.benchmark not in benchmarks:
                     continue
                 request = self._try_load(row.path, snapshot)
                 if request is None:
                     continue  # an unreadable record must not block the requests behind it
-                if opted_out(request.model_id, snapshot.files):
+                if opted_out_name(request.model_id, snapshot.files):
                     return self._move(snapshot, [request], []), f"Cancel {request.key}", _Claim(None, try_again=True)
                 finished_path = EvalRequest.path_of(request.key, Status.FINISHED)
                 result_path = EvalResult.path_of(request.model_id, request.key)
@@ -283,7 +283,7 @@ class Queue:
             request = self.get(key, snapshot)
             if request.status in (Status.PENDING, Status.FINISHED):
                 raise QueueError(f"request {key} is {request.status}; only failed, quarantined or running ones go back")
-            if name := opted_out(request.model_id, snapshot.files):
+            if name := opted_out_name(request.model_id, snapshot.files):
                 raise QueueError(f"request {key} cannot go back: {name} has opted out of evaluation")
             after = _pending(request, attempt=0)
             return self._move(snapshot, [request], [after]), f"Requeue {key}", after
@@ -296,7 +296,7 @@ class Queue:
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
             quarantined = [row for row in self.rows(snapshot) if row.status == Status.QUARANTINED]
             loaded = (self._try_load(row.path, snapshot) for row in quarantined)
-            before = [request for request in loaded if request and not opted_out(request.model_id, snapshot.files)]
+            before = [request for request in loaded if request and not opted_out_name(request.model_id, snapshot.files)]
             after = [_pending(request, attempt=0) for request in before]
             changes = self._move(snapshot, before, after) if before else {}
             return changes, f"Requeue {len(before)} quarantined", [request.key for request in before]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from math import inf
 from statistics import median
 
-from submissions.queue.fair_order import fair_order
+from submissions.queue.fair_order import pending_in_fair_order
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 
@@ -50,7 +50,7 @@ def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
             free_in.append(left)
             found[row.key] = Wait(None, _if_known(left))
     free_in = free_in or [0.0]
-    for place, row in enumerate(fair_order(rows), 1):
+    for place, row in enumerate(pending_in_fair_order(rows), 1):
         worker = free_in.index(min(free_in))
         free_in[worker] += expected(row)
         found[row.key] = Wait(place, _if_known(free_in[worker]))

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from submissions.config.addresses import DATASETS, is_remote, overlap
 from submissions.config.settings import Settings
 from submissions.store.base import Changes, Snapshot, Store, transact, unchanged
-from submissions.store.open import local_path, open_files, open_store
+from submissions.store.open import local_path, open_private_store_at, open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 
@@ -37,7 +37,7 @@ def copy_store(source: str, target: str, settings: Settings) -> int:
     check_places([source], [target])
     if _is_git(source):
         return _copy_git(open_store(source, settings), target, settings)
-    return _copy_private(open_files(source, settings), target, settings)
+    return _copy_private(open_private_store_at(source, settings), target, settings)
 
 
 def check_places(sources: Iterable[str], targets: Iterable[str]) -> None:
@@ -59,7 +59,7 @@ def _copy_private(store: PrivateStore, target: str, settings: Settings) -> int:
     paths = [path for path in store.paths("") if not path.startswith(VOLATILE)]
     if not paths:
         raise StoreError(f"{store.url} has no files: name a store with files")
-    copy = open_files(target, settings)
+    copy = open_private_store_at(target, settings)
     existing = {path for path in copy.paths("") if not path.startswith(VOLATILE)}
     if others := sorted(existing.difference(paths)):
         raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")

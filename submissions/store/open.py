@@ -34,7 +34,7 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
 
 def open_private_store(settings: Settings) -> PrivateStore:
     """Open the store of names, answers and heartbeats. Raises StoreError if it cannot be opened or is public."""
-    return open_files(settings.private_store, settings)
+    return open_private_store_at(settings.private_store, settings)
 
 
 def has_private_queue(settings: Settings) -> bool:
@@ -81,12 +81,12 @@ def store_variables(settings: Settings) -> dict[str, str]:
 def private_store_health(settings: Settings) -> Health:
     """Return what this process knows about the private store, without opening it."""
     url = settings.private_store
-    # `PrivateStore` calls `health_of` with the same two arguments, and therefore gets the same Health. `open_files` opens a
-    # local address as a path.
+    # `PrivateStore` calls `health_of` with the same two arguments, and therefore gets the same Health.
+    # `open_private_store_at` opens a local address as a path.
     return health_of(url if is_remote(url) else str(local_path(url)), HubApi(no_token).endpoint)
 
 
-def open_files(url: str, settings: Settings) -> PrivateStore:
+def open_private_store_at(url: str, settings: Settings) -> PrivateStore:
     """Open the private store at an address. Raises StoreError if it cannot be opened or is public."""
     if url.startswith("hf://") and not _is_bucket(url):
         raise StoreError(

@@ -125,7 +125,9 @@ class PrivateStore:
                 self._run(lambda: _write_locally(Path(self._absolute(path)), content), "written")
             else:
                 self._run(
-                    lambda: self._uncached().pipe_file(self._absolute(path), content), "written", _write_s(content)
+                    lambda: self._uncached().pipe_file(self._absolute(path), content),
+                    "written",
+                    _seconds_to_write(content),
                 )
         except (FileExistsError, FileNotFoundError) as error:
             raise self._cannot_write(path, error) from error
@@ -143,7 +145,7 @@ class PrivateStore:
                 self._run(
                     lambda: self._uncached().pipe_file(self._absolute(path), content, mode="create"),
                     "written",
-                    _write_s(content),
+                    _seconds_to_write(content),
                 )
         except FileNotFoundError as error:
             raise self._cannot_write(path, error) from error
@@ -206,6 +208,7 @@ class PrivateStore:
             self._files.invalidate_cache()
             return self._files
         files = HfFileSystem(skip_instance_cache=True, **self._options | {"token": self._api.token})
+        # Its own HfApi would keep one token. Ours reads the token before each request and checks it.
         files._api = self._api
         return files
 
@@ -261,7 +264,7 @@ class PrivateStore:
             raise StoreError(f"{self.url}: {error.strerror or error}") from error
 
 
-def _write_s(content: bytes) -> float:
+def _seconds_to_write(content: bytes) -> float:
     """Return the seconds that writing a file to a remote store may take."""
     return SMALL_FILE_S + len(content) / UPLOAD_BYTES_PER_S
 
