@@ -58,21 +58,30 @@ _LISTED_BEFORE = re.compile(
 _LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")  # " and Spain", "와 한국"
 # The name's own value at the start of a sentence: "With 12%, ", "At about $1,234, ", "With a share of 12%, ".
 _INTRODUCTION = re.compile(r"\W*(?:with|at)\s(?:an?\s\w+\sof\s)?(?:about\s|around\s|only\s)?[$€£₩]?\d\S*,\s*")
-_MAKES_ANOTHER = re.compile(  # New Mexico, South Sudan, Non smokers, Air Canada
-    r"\b(?:new|north|south|east|west|northern|southern|eastern|western|central|equatorial|papua|inner|outer|upper|lower|greater|former"
+# Before a name, makes it another: New Mexico, South Sudan, Democratic Republic of the Congo, Non smokers, Air Canada.
+_MAKES_ANOTHER = re.compile(
+    r"\b(?:new|north|south|east|west|northern|southern|eastern|western|central|equatorial|papua|inner|outer|upper|lower|greater|former|democratic"
     r"|american|british|french|air"
     r"|non|self|un|semi|not|dis|ex|somewhat|very|quite|rather|slightly|moderately|extremely|partly|fully)\s$"
 )
-_COMPANY_AFTER = re.compile(
-    r"\s(?:airline|airway|bank|post|railway|steel|tobacco|telecom)\b"
-)  # of a country: Japan Airlines
+_MAKES_ANOTHER_AFTER = re.compile(r"\sbissau\b")  # Guinea Bissau
+# Behind the name of a country, makes it that of a company: Japan Airlines.
+_COMPANY_AFTER = re.compile(r"\s(?:airline|airway|bank|post|railway|steel|tobacco|telecom)\b")
 # Nouns that a name may be given without: Solar for Solar power.
 _WHAT_IT_IS = {
     "power", "energy", "industry", "sector", "category", "color", "colour", "brand", "platform", "app", "generation", "airline",
     "company", "corporation", "inc", "group", "party",
 }  # fmt: skip
 
-_PERSON = re.compile(r"([A-Z][\w.'’-]*)(?:\s[\w.'’-]+)?\s([A-Z][\w.'’-]*)")  # Elon Musk, Vincent van Gogh
+# Elon Musk, Elon Reeve Musk, Vincent van Gogh. The particle of a last name is in lower case: van.
+_PERSON = re.compile(
+    r"""
+    [A-Z][\w.'’-]*
+    (?: \s(?P<particle>[a-z][\w.'’-]*) | \s[\w.'’-]+ )?
+    \s(?P<last>[A-Z][\w.'’-]*)
+    """,
+    re.VERBOSE,
+)
 _COMPARISON = re.compile(  # got[ more rain than the upper valley] in August
     r"""
     \s (?: more | less | fewer | higher | lower )\b [^.,;]{0,30} \s than \s [^.,;]{1,40}?
@@ -153,7 +162,7 @@ def _forms_of(question: str, answer: str, passage: str) -> list[str]:
         forms.append(without_last)
     person = _PERSON.fullmatch(answer.strip()) if re.match(r"\W*who\b", question, re.IGNORECASE) else None
     is_country_or_company = name in _COUNTRIES or last in _WHAT_IT_IS  # South Korea, Samsung Group
-    if person and not is_country_or_company and not _has_first_name(person[2], passage):
+    if person and not is_country_or_company and not _has_first_name(person["particle"] or "", person["last"], passage):
         forms.append(last)
     return forms
 
@@ -163,9 +172,18 @@ def _asks_which(question: str, noun: str) -> bool:
     return re.search(rf"\b(?:which|what)\s(?:\w+\s){{0,2}}{re.escape(noun)}\b", _stemmed(question.lower())) is not None
 
 
-def _has_first_name(last: str, passage: str) -> bool:
-    """Return whether a passage has a word with a capital letter right before a last name: Kimbal Musk."""
-    return re.search(rf"[A-Z][\w.'-]*\s+{re.escape(last)}", passage) is not None
+def _has_first_name(particle: str, last: str, passage: str) -> bool:
+    """Return whether a passage has a word with a capital letter right before a last name: Kimbal Musk, Theo van Gogh.
+
+    `particle` is that of the last name, which a passage may leave out or write with a capital letter, or "".
+    """
+    last_name = re.escape(last)
+    first_name = r"[A-Z][\w.'-]*"
+    if particle:
+        particle_and_space = rf"(?i:{re.escape(particle)})\s+"
+        last_name = rf"(?:{particle_and_space})?{last_name}"
+        first_name = rf"(?!{particle_and_space}){first_name}"
+    return re.search(rf"{first_name}\s+{last_name}", passage) is not None
 
 
 def _stemmed(text: str) -> str:
@@ -201,9 +219,10 @@ def _asserts_name(question: str, name: str, passage: str) -> bool:
         return False
     before = passage[: mentions[-1].start()]
     after = passage[mentions[-1].end() :]
-    is_another = bool(_MAKES_ANOTHER.search(before)) or (name in _COUNTRIES and bool(_COMPANY_AFTER.match(after)))
+    is_another = _MAKES_ANOTHER.search(before) or _MAKES_ANOTHER_AFTER.match(after)
+    is_company = name in _COUNTRIES and _COMPANY_AFTER.match(after)
     is_listed = _LISTED_BEFORE.search(before) and not _INTRODUCTION.fullmatch(before)
-    if is_another or is_listed or _LISTED_AFTER.match(after):
+    if is_another or is_company or is_listed or _LISTED_AFTER.match(after):
         return False
     if _is_denied(question, before, after) or _is_runner_up(question, after):
         return False

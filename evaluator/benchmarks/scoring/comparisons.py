@@ -20,6 +20,7 @@ _COMPARED = re.compile(
 _ADJECTIVE = re.compile(
     r"""
     (?:더\s|[\d가-힣A-Za-z%]\s|^\s)                  # ^: right behind 보다
+    (?!\S{1,3}지[는도]?\s?않)                          # but not 높지 않습니다, which says neither
     (?: (?P<more> 많 | 높(?!이) | 크[다게고며] | 큰 | 큽 | 길(?!이) | 긴 | 깁 | 넓(?!이) | 빠르 | 빠릅 | 무겁 )      # 더 많은가요
       | (?P<less> 적[은다고었게습] | 낮 | 작[은다고았게습] | 짧 | 좁 | 느리 | 느립 | 가볍 )        # 더 적습니다
     )

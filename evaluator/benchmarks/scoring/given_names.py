@@ -56,8 +56,10 @@ _STEMS = {"큰": "크", "큽": "크", "긴": "길", "깁": "길"}  # of the syll
 _THAN_FIRST = re.compile(r"^\S+?(?:\([^()]*\))?보다\s")  # [2020년(27만 명)보다 ]2019년이 더 많습니다
 _SENTENCE_BREAK = re.compile(r"(?<=[다요])[.!]\s")  # 아파트입니다[. ]350호로 가장 많습니다
 MAX_CLAUSES = 10  # an answer with more clauses is not searched for the one that gives the name
-# 아파트가 가장 많고[, ]빌라가 두 번째로 많습니다
-_CLAUSE_BREAK = re.compile(r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|[;\n]")
+# 아파트가 가장 많고[, ]빌라가 두 번째로 많습니다; 11위는 안산시[, ]12위는 수원시
+_CLAUSE_BREAK = re.compile(
+    r"(?<=[고며])[,\s]\s?|(?<=지만)[,\s]\s?|(?<=는데)[,\s]\s?|(?<=[다요음임])\.\s*|,\s(?=\d{1,2}위)|[;\n]"
+)
 _PLACE_FIRST = re.compile(r"([123])\s?위(?:\s?[:은는]\s?|\s)")  # 2위 아파트
 
 
@@ -263,8 +265,11 @@ def _is_predicate(question: str, gold: str, sentence: str, given: str) -> bool:
 
 
 def _is_in_question(word: str, question: str) -> bool:
-    """Return whether a question has the first two letters of a word, which leave out the particle: 유형은 for 유형이."""
-    return word[:2] in question
+    """Return whether a question has the first two letters of a word, which leave out the particle: 유형은 for 유형이.
+
+    The 1위 of 11위 does not count.
+    """
+    return re.search(rf"(?<!\d){re.escape(word[:2])}", question) is not None
 
 
 def _is_in_answering_clause(question: str, gold: str, text: str) -> bool:

@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 ADJECTIVE_REACH = 14  # characters after 가장 or 두 번째 in which its adjective is: 가장 [화재 건수가 많]은
 
-LATER = "6 or later"  # such places are not told apart
 # The 위 of 2위, but not of a noun after a number: 제2위원회, 3위험지점, 제2위생센터, 1위안.
 RANK = r"위(?!원|험|생(?!산)|탁|치|성|안|반|협|염|촉|헌|법|력|층|급)"
-_NTH = rf"\s?(?:번째|{RANK})"
-_PLACES = {  # 1 is looked for last: "두 번째로 가장 많은" is the second
-    "2": re.compile(rf"두\s?번째|(?<!\d)2{_NTH}|다음으로"),  # 두 번째로 많은, 2위
-    "3": re.compile(rf"세\s?번째|(?<!\d)3{_NTH}"),  # 세 번째로 많은, 3위
-    "4": re.compile(rf"네\s?번째|(?<!\d)4{_NTH}"),
-    "5": re.compile(rf"다섯\s?번째|(?<!\d)5{_NTH}"),
-    LATER: re.compile(rf"(?<!\d)(?:[6-9]|[1-9]\d{{1,3}}){_NTH}"),  # 12위
-    "1": re.compile(rf"가장(?!자리)|제일|최[고대저소]|(?<!\d)1\s?{RANK}"),  # 가장 많은, 최고, 1위
+_WHOLE = r"(?<![\d열물른])"  # before a number that is not the end of another: 12위, 열두 번째, 스물두 번째
+_TH = rf"\s?(?:번째|{RANK})"
+_PLACES = {
+    "2": re.compile(rf"{_WHOLE}두\s?번째|{_WHOLE}2{_TH}|다음으로"),  # 두 번째로 많은, 2위
+    "3": re.compile(rf"{_WHOLE}세\s?번째|{_WHOLE}3{_TH}"),  # 세 번째로 많은, 3위
+    "4": re.compile(rf"{_WHOLE}네\s?번째|{_WHOLE}4{_TH}"),
+    "5": re.compile(rf"{_WHOLE}다섯\s?번째|{_WHOLE}5{_TH}"),
 }
-PLACE_WORDS = "|".join(words.pattern for words in _PLACES.values())
+_NUMBERED_PLACE = re.compile(rf"{_WHOLE}(?P<place>[1-9]\d?){_TH}")  # 12위, 11번째
+_FIRST = re.compile(rf"가장(?!자리)|제일|최[고대저소]|{_WHOLE}1\s?{RANK}")  # 가장 많은, 최고, 1위
+PLACE_WORDS = "|".join(words.pattern for words in (*_PLACES.values(), _NUMBERED_PLACE, _FIRST))
 _ENDS = {
     "most": re.compile(
         r"""
@@ -43,7 +43,7 @@ _ENDS = {
 class Superlative(NamedTuple):
     """The place of a ranking that a text is about."""
 
-    place: str  # "1" for 가장, "2" to "5", or LATER; "" if the text is about no place
+    place: str  # "1" for 가장, "12" for 12위; "" if the text is about no place
     end: str  # from which it is counted, "most" or "least"; "" if the text does not say it
 
 
@@ -51,10 +51,19 @@ def superlative(text: str) -> Superlative:
     """Return the place of a ranking that a text is about: "가장 많은 지역" → ("1", "most"); "두 번째로 낮은" → ("2", "least")."""
     for place, words in _PLACES.items():
         if found := words.search(text):
-            beside = text[found.start() : found.end() + ADJECTIVE_REACH]
-            ends = [end for end, adjectives in _ENDS.items() if adjectives.search(beside)]
-            return Superlative(place, ends[0] if len(ends) == 1 else "")
+            return Superlative(place, _end_beside(text, found))
+    if numbered := _NUMBERED_PLACE.search(text):
+        return Superlative(numbered["place"], _end_beside(text, numbered))
+    if first := _FIRST.search(text):  # looked for last: "두 번째로 가장 많은" is the second
+        return Superlative("1", _end_beside(text, first))
     return Superlative("", "")
+
+
+def _end_beside(text: str, place: re.Match[str]) -> str:
+    """Return from which end a text counts a place, by the adjective behind it: "most" for 가장 많은, "" if there is none."""
+    beside = text[place.start() : place.end() + ADJECTIVE_REACH]
+    ends = [end for end, adjectives in _ENDS.items() if adjectives.search(beside)]
+    return ends[0] if len(ends) == 1 else ""
 
 
 def is_about_another_place(question: str, sentence: str) -> bool:

@@ -7,6 +7,7 @@ from evaluator.benchmarks.ko_fresh import twins_right
 from evaluator.benchmarks.scoring.abstention import hesitates
 from evaluator.benchmarks.scoring.given_names import matches_name
 from evaluator.benchmarks.scoring.readings import quantity_f1
+from evaluator.benchmarks.scoring.superlatives import superlative
 from evaluator.core.data_types import Answer, Item, Score
 from submissions.config.paths import SAMPLES
 
@@ -219,6 +220,35 @@ def test_matches_name_reads_bold_and_english(question: str, output: str, *, righ
 )
 def test_matches_name_replaces_only_place_of_name(gold: str, output: str, *, right: bool) -> None:
     assert matches_name("가장 많은 곳은 어디입니까?", gold, output) is right
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "right"),
+    [
+        ("인구가 12위인 지역은 어디입니까?", "안산시", False),
+        ("인구가 11위인 지역은 어디입니까?", "안산시", False),
+        ("인구가 11위인 지역은 어디입니까?", "수원시", True),
+        ("인구가 열한 번째로 많은 지역은 어디입니까?", "안산시", False),
+        ("인구가 1위인 지역은 어디입니까?", "안산시", True),
+    ],
+)
+def test_matches_name_reads_whole_numbers_of_places(question: str, gold: str, right: bool) -> None:
+    assert matches_name(question, gold, "1위는 안산시이고, 11위는 수원시입니다.") is right
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("12위", "12"),
+        ("2위", "2"),
+        ("2위원회", ""),
+        ("열두 번째로 많은", ""),
+        ("스물다섯 번째로 많은", ""),
+        ("두 번째로 많은", "2"),
+    ],
+)
+def test_superlative_reads_whole_numbers(text: str, place: str) -> None:
+    assert superlative(text).place == place
 
 
 @pytest.mark.parametrize(
