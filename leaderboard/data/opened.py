@@ -6,7 +6,6 @@ the folder HANNUN_OPENED_BOOKS, for the pages /explore/ko-fresh?set=QUARTER. Qua
 
 import logging
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -21,6 +20,7 @@ from submissions.records.result import MAX_SHOWN_ANSWER
 log = logging.getLogger(__name__)
 
 SCORING_SECONDS = 900.0  # limit for scoring all answers of a quarter
+_revealed: dict[Path, str] = {}  # quarters that `_revealed_quarter` has found, by the folder of the dataset
 _scored: dict[Path, "OpenedQuarter"] = {}  # what `opened_quarter` has computed, by the folder of the dataset
 _lock = Lock()  # held while a quarter is scored
 
@@ -53,14 +53,20 @@ def opened_quarters(folder: Path | None) -> dict[str, Path]:
     return {quarter: dataset for quarter, dataset in folders.items() if quarter}
 
 
-@cache
 def _revealed_quarter(dataset: Path) -> str:
-    """Return the quarter of a dataset, or an empty text if it is not revealed or cannot be read."""
-    try:
-        commitment = Commitment.read_known((dataset / "commitment.json").read_bytes())
-    except (OSError, ValueError):
-        return ""
-    return commitment.quarter if commitment.revealed_at else ""
+    """Return the quarter of a dataset, or an empty text if it is not revealed or cannot be read.
+
+    Only a quarter that was found is kept: a dataset may be copied into the folder while the board looks at it.
+    """
+    if dataset not in _revealed:
+        try:
+            commitment = Commitment.read_known((dataset / "commitment.json").read_bytes())
+        except (OSError, ValueError):
+            return ""
+        if not commitment.revealed_at:
+            return ""
+        _revealed[dataset] = commitment.quarter
+    return _revealed[dataset]
 
 
 def opened_quarter(dataset: Path) -> OpenedQuarter:

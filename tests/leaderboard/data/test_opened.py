@@ -81,6 +81,17 @@ def test_unrevealed_and_broken_books_are_not_shown(opened: Path) -> None:
     assert opened_quarters(opened / "nothing") == opened_quarters(None) == {}
 
 
+def test_quarter_is_found_once_its_commitment_is_complete(opened: Path) -> None:
+    """A dataset may be copied into the folder while the board runs."""
+    content = (opened / "anything/commitment.json").read_bytes()
+    copied = opened.parent / "copied/set/commitment.json"
+    copied.parent.mkdir(parents=True)
+    copied.write_bytes(content[:20])
+    assert opened_quarters(copied.parent.parent) == {}
+    copied.write_bytes(content)
+    assert opened_quarters(copied.parent.parent) == {QUARTER: copied.parent}
+
+
 def test_answers_are_scored_once_outside_of_the_board(opened: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are of strangers, and may be made to take long."""
     started: list[object] = []
