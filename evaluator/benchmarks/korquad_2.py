@@ -110,7 +110,7 @@ class KorQuAD2(Benchmark):
 
     def _published_item(self, source_row: SourceRow) -> Item:
         """Build an item from the makers' JSON. Questions about the same Wikipedia page are a cluster."""
-        return _item(self.convert_row(source_row), cluster=source_row.row["title"])
+        return _item(self.convert_row(source_row), cluster=text_in(source_row.row, "title"))
 
     def item(self, row: Row, folder: Path) -> Item:
         """Build an item from a row of the documented schema. Questions about the same file are a cluster."""
@@ -138,13 +138,16 @@ class KorQuAD2(Benchmark):
         page = source_row.row["context"]
         qa = source_row.row["qa"]
         answer = qa["answer"]["text"]
+        start = qa["answer"]["answer_start"]
+        if not isinstance(start, int) or start < 0:
+            raise ValueError(f"'answer_start' must be a place in the page, not {start!r}")
         return {
             "id": str(qa["id"]),
             "question": checked_text("question", qa["question"]),
             "answer": checked_text("answer", answer),
             "page": checked_text("context", page),
             "length": "long" if _LONG.search(answer) else "short",
-            "form": _form(page, answer, qa["answer"]["answer_start"]),
+            "form": _form(page, answer, start),
         }
 
     def score_each(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 Value = bool | int | float | date | datetime | time
 
 GENERAL = "General"
-GENERAL_DIGITS = 10  # significant digits that the format General shows
+GENERAL_DIGITS = 10  # digits that the format General shows, with the 0 before the point
 SMALLEST_GENERAL = -4  # as a power of ten: 0.0001. Some programs show smaller numbers in that format as 1E-05
 MAX_DIGITS = 15  # before the point; programs show other digits of larger numbers
 # Ids of built-in formats (ECMA-376, 18.8.30) that show another currency or order of day and month in each language: currency
@@ -63,7 +63,10 @@ def shown_value(value: Value, code: str) -> str:
     sections = _sections(code)
     if isinstance(value, date | time):
         return _shown_date(value, sections[0], code)
-    return _shown_number(Decimal(repr(value)), sections, code)
+    number = Decimal(repr(value))
+    if not number.is_finite():
+        raise ValueError(f"is not a number: {value}")
+    return _shown_number(number, sections, code)
 
 
 def shown_text(text: str, code: str) -> str:
@@ -77,7 +80,7 @@ def shown_text(text: str, code: str) -> str:
         section = sections[-1]
     else:
         return text
-    return "".join(text if token.kind == "text" else token.text for token in section).strip()
+    return "".join(text if token.kind in ("text", "general") else token.text for token in section).strip()
 
 
 def _sections(code: str) -> list[list[_Token]]:
@@ -130,7 +133,7 @@ def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: st
         numeric = [[_Token("general", "general")]]
     positive = _filled(abs(value), numeric[0], code)  # also to refuse a code whose first section is not followed
     if value == 0 and len(numeric) > 2:
-        return _filled(value, numeric[2], code)
+        return _filled(abs(value), numeric[2], code)  # without the sign of -0.0
     if value >= 0:
         return positive
     if len(numeric) == 1:
@@ -184,6 +187,7 @@ def _fixed(value: Decimal, pattern: str) -> str:
 
     In a pattern, `0` is a digit that is always shown, `#` one that is shown if it is not a leading or trailing zero. A comma
     among the digits before the point groups thousands, and each one after them or at the end divides the number by 1,000.
+    A point behind which no digit is shown is left out: (5, "0.##") -> "5", although spreadsheets show "5.".
     """
     whole, _, decimals = pattern.partition(".")
     whole_digits = whole.rstrip(",")

@@ -176,6 +176,7 @@ DOCUMENT: dict[str, Any] = {
         {"id": "3", "question": "모두?", "answer": {"text": "<ul><li>담비</li></ul>", "answer_start": 33}},
     ],
 }
+BEFORE_PAGE = {"id": "4", "question": "높이는?", "answer": {"text": "1,214m", "answer_start": -3}}
 
 
 def _official(tmp_path: Path, *documents: Any) -> Path:
@@ -194,6 +195,8 @@ def test_load_korquad_names_broken_document(tmp_path: Path) -> None:
     for documents, message in (
         ([DOCUMENT, {"title": "x", "context": "y", "qas": [{}]}], "row 4"),
         ([{k: v for k, v in DOCUMENT.items() if k != "title"}], "row 1: column 'title' is missing"),
+        ([DOCUMENT | {"title": None}], "row 1: column 'title' must be text"),
+        ([DOCUMENT | {"qas": [BEFORE_PAGE]}], "row 1: 'answer_start' must be a place in the page, not -3"),
         ([DOCUMENT, DOCUMENT], "appears twice"),
     ):
         with pytest.raises(DataError, match=message):

@@ -39,6 +39,7 @@ from evaluator.benchmarks.number_format import Value, shown_text, shown_value
         (-1500, "#,##0;△#,##0", "△1,500"),
         (0, '_-* #,##0_-;-* #,##0_-;_-* "-"_-;_-@_-', "-"),
         (-7, '_-* #,##0_-;-* #,##0_-;_-* "-"_-;_-@_-', "-7"),
+        (-0.0, "#,##0;-#,##0;0", "0"),
         (7, "000", "007"),
         (0.5, ".00", ".50"),
         (1.5, "0.0##", "1.5"),
@@ -88,3 +89,10 @@ def test_shown_text_adds_words_of_format() -> None:
     assert shown_text("15명", "yyyy-mm-dd;@") == "15명"
     assert shown_text("15명", '0"@"') == "15명", "a quoted @ is no place for a text"
     assert shown_text("15명", ";;;") == "", "hidden"
+    assert shown_text("15명 A", "0;0;0;General") == "15명 A"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_shown_value_refuses_what_is_no_number(value: float) -> None:
+    with pytest.raises(ValueError, match="is not a number"):
+        shown_value(value, "0")
