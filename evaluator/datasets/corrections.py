@@ -1,8 +1,8 @@
 """Correct a test set: give items another answer, or withdraw them.
 
-An erratum is a public record, and the private store has its `Correction`. All `Corrections` of a set are a field of its
-`Source`; `load_items` applies them to the items that it loads. The set itself stays as it is, so its hash, its prompts and
-the order of its choices do not change.
+The public record of an erratum does not have the new answer. Its `Correction`, in the private store, has it. All `Corrections`
+of a set are a field of its `Source`; `load_items` applies them to the items that it loads. The set itself stays as it is, so
+its hash, its prompts and the order of its choices do not change.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Corrections:
         return version_with(benchmark.version, len(self.made))
 
     def first(self, count: int) -> "Corrections":
-        """Return the first corrections, which an earlier version had."""
+        """Return the first `count` corrections, which are those of the version "5+COUNT"."""
         return Corrections(self.made[:count])
 
     def apply(self, benchmark: Benchmark, items: Sequence[Item]) -> list[Item]:

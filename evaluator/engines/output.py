@@ -51,8 +51,10 @@ def read_output(
         answer_start = _count_reasoning_tokens(tokenizer, tokens, reasoning, parts.tags)
     else:
         answer_start = 0
+    # One token may have the end of the closing tag and the beginning of the answer: ">(" of "</think>(A)".
+    beginning = decode(tokenizer, tokens[:answer_start])[len(reasoning) :] if parts.answer_at else ""
     answer_tokens = [token for token in tokens[answer_start:] if token not in removed]
-    answer = without_answer_marks(decode(tokenizer, answer_tokens))
+    answer = without_answer_marks(beginning + decode(tokenizer, answer_tokens))
     if not parts.reasoned:
         return Output(answer)
     return Output(answer, reasoning, raw=output, reasoning_tokens=answer_start)
@@ -73,9 +75,12 @@ def control_tokens(tokenizer: Any, media: Collection[str], stops: Collection[int
     roles = {str(token) for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}
     added = getattr(tokenizer, "added_tokens_decoder", {})
     controls = {str(token) for token in added.values() if token.special and CONTROL.fullmatch(str(token))}
-    id_of_text = {text: tokenizer.convert_tokens_to_ids(text) for text in {*roles, *media, *controls}}
-    # The id is None if the tokenizer has no such token.
-    found = {token_id: text for text, token_id in id_of_text.items() if token_id is not None}
+    found: dict[int, str] = {}
+    for text in (*roles, *media, *controls):
+        token_id = tokenizer.convert_tokens_to_ids(text)
+        # If the tokenizer has no such token, this is None or the id of its token for unknown text.
+        if token_id is not None and tokenizer.convert_ids_to_tokens(token_id) == text:
+            found[token_id] = text
     return found | {token_id: str(tokenizer.convert_ids_to_tokens(token_id)) for token_id in stops}
 
 

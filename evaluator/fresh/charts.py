@@ -42,8 +42,9 @@ MAP_COLOURS = ("#eef3f8", "#c6d7ea", "#8fb4d6", "#4a84b8", "#174a7c")
 def chart(facts: Facts, layout: Layout | None = None, measure: int = 0, height: float = 3.9) -> Image.Image:
     """Return the chart of a statistic, WIDTH × `height` inches.
 
-    `layout` replaces the layout of the figure. `measure` is the index of the measure that is drawn, 0 or 1; layouts with a
-    single measure (map) or both (dual) ignore it.
+    `layout` replaces the layout of the figure, because pages are drawn as charts too. It is a key of _CHARTS; tables and cards
+    have no chart. `measure` is the index of the measure that is drawn, 0 or 1; layouts with a single measure (map) or both
+    (dual) ignore it.
     """
     with mpl.rc_context():
         mpl.rcdefaults()  # ignore the user's matplotlibrc

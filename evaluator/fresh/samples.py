@@ -1,4 +1,8 @@
-"""Invent sample rows for any benchmark: figures of ko-fresh with questions, descriptions and transcripts."""
+"""Invent the figures of sample sets, which are those of ko-fresh with simpler questions.
+
+`scripts.make_samples` draws them. The `invented_row` of each kind of benchmark makes a row from one method of `Sample`:
+`question` (quantities), `choices` or `descriptions` (choices), `transcript` and `checks` (transcriptions).
+"""
 
 import random
 from collections.abc import Iterator
@@ -20,21 +24,25 @@ CELLS = 8  # checks of cells of each page
 
 @dataclass(frozen=True)
 class Sample:
-    """An invented figure. `facts` come first, then three variants with other numbers."""
+    """An invented figure, with three variants that show the same rows and years with other numbers."""
 
-    variants: tuple[Facts, ...]
-    chooser: random.Random
+    variants: tuple[Facts, ...]  # the figure first
+    seed: str
 
     @property
     def facts(self) -> Facts:
+        """The figure itself."""
         return self.variants[0]
+
+    def _chooser(self) -> random.Random:
+        return random_of(self.seed, self.facts.number, "sample")
 
     def question(self) -> tuple[str, str] | None:
         """Return a question for a number that is printed or counted, and the answer with its unit, or None if there is none."""
         if self.facts.layout == "bar":
             return None
-        questions = list(lookups(self.facts))
-        self.chooser.shuffle(questions)
+        questions = list(lookups(self.facts))  # for each printed value
+        self._chooser().shuffle(questions)
         for question in questions:
             answer = question.answer(self.facts)
             if answer not in (None, UNANSWERABLE):
@@ -42,35 +50,42 @@ class Sample:
         return None
 
     def choices(self, *, korean: bool) -> tuple[str, list[str]] | None:
-        """Return a question for the largest of four rows, and the four, the right one first."""
+        """Return a question for the largest of four rows, and the four, the right one first.
+
+        Return None if the figure has fewer rows or hides a value, or if another row is too close to the largest.
+        """
         facts = self.facts
         group = facts.groups[0]
         year = facts.years[-1]
+        values = facts.column(group, year) or {}
+        # The row that a footnote leaves out of the subtotals has the mark of the footnote in its name, so it is no choice.
         rows = [row for row in facts.rows if row != facts.excluded][:4]
-        column = facts.column(group, year) or {}
-        shown = {row: column[row] for row in rows if row in column}
-        largest = place_of(facts, shown, 0) if len(shown) == 4 else None
+        value_by_choice = {row: values[row] for row in rows if row in values}
+        if len(value_by_choice) < 4:
+            return None
+        largest = place_of(facts, value_by_choice, place=0)
         if largest is None:
             return None
         measure = facts.topic.measures[0].name
         text = f"Which of these has the largest {measure} in {year} ({group})?"
         if korean:
             text = f"{year} {group}에서 {measure} 값이 가장 큰 것은?"
-        return text, [largest, *(row for row in shown if row != largest)]
+        return text, [largest, *(row for row in value_by_choice if row != largest)]
 
     def descriptions(self) -> list[str] | None:
         """Return four descriptions of the figure, the true one first."""
-        return choose_claims(self.variants, self.chooser)
+        return choose_claims(self.variants, self._chooser())
 
     def transcript(self) -> str | None:
         """Return the page in Markdown with an HTML table, or None if it is not a plain table."""
-        has_hanja = self.facts.style % 4 == 0  # in the title (`pages.py`); `is_sound` of the scoring rules refuses it
+        # Every fourth style has Chinese characters in the title (`pages.py`), which `is_sound` of the scoring rules refuses.
+        has_hanja = self.facts.style % 4 == 0
         if self.facts.layout != "table" or has_hanja:
             return None
         return _transcript(self.facts)
 
     def checks(self) -> Iterator[dict[str, Any]]:
-        """Yield tests of the sentences and cells of a table, in the form of olmOCR-bench."""
+        """Yield tests of the sentences and cells of the page, in the form of olmOCR-bench. The figure must be a table."""
         return _checks(self.facts)
 
 
@@ -79,7 +94,7 @@ def samples(seed: str) -> Iterator[Sample]:
     for number in count():
         variants = tuple(facts_of(seed, number, variant) for variant in VARIANTS)
         if variants[0].layout in SAMPLE_LAYOUTS:
-            yield Sample(variants, random_of(seed, number, "sample"))
+            yield Sample(variants, seed)
 
 
 def _checks(facts: Facts) -> Iterator[dict[str, Any]]:
@@ -102,6 +117,7 @@ def _checks(facts: Facts) -> Iterator[dict[str, Any]]:
 
 
 def _transcript(facts: Facts) -> str:
+    """Return a table as HTML, with the title, the units, the notes and the source around it."""
     years = len(facts.years)
     units = ", ".join(dict.fromkeys(measure.unit for measure in facts.topic.measures))
     heads = "".join(f'<th colspan="{years}">{measure_head(facts, measure)}</th>' for measure in (0, 1))

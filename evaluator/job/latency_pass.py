@@ -11,15 +11,15 @@ from dataclasses import replace
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.base import Engine
 
-WARM_UP = 2  # prompts that `child.py` has asked before measuring, if the model runs here
+WARM_UP = 2  # the `warm_up` that `child.py` passes for a model that runs here; for a remote one it passes 0
 MAX_SECONDS = 300.0
 
 
 def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int) -> Iterator[Answer]:
     """Ask each prompt alone and yield its answer, with `seconds` measured as wall-clock time.
 
-    The first `warm_up` prompts are asked before without measuring, and again with all others. After MAX_SECONDS no further
-    prompt is asked.
+    The first `warm_up` prompts are first asked once without measuring, and then again with all others. After MAX_SECONDS no
+    further prompt is asked.
     """
     prompts = list(prompts)
     for prompt in prompts[:warm_up]:

@@ -25,8 +25,9 @@ class Rounding:
     There are three cases:
     - Fewer than ROUNDED_FROM items: with all digits.
     - Most sets: in steps of one item, as if each item were right or wrong.
-    - Coarse results, if the benchmark's card has `coarse`: the headline and metrics that do not depend on the gold answers
-      in steps of one item. Of the other metrics, only those in `coarse` are published, in the steps given there.
+    - Coarse results, which are those of a benchmark whose card has `coarse`: the headline and metrics that do not depend on the
+      gold answers in steps of one item. Of the other metrics, only those in `card.coarse` are published, in steps of as many
+      points as it has for them.
     """
 
     benchmark: Benchmark
@@ -46,8 +47,9 @@ class Rounding:
         """Return a metric over all items in percent, or None if it is not published. `share` is from 0 to 1."""
         if not self._hides(metric):
             return percent(share, self.steps)
-        step = (self.benchmark.card.coarse or {}).get(metric)
-        return None if step is None else _nearest(share, step)
+        points_by_metric = self.benchmark.card.coarse or {}
+        points = points_by_metric.get(metric)
+        return None if points is None else _in_steps_of(points, share)
 
     def part(self, metric: str, share: float, n: int) -> float | None:
         """Return a metric over a part of `n` items in percent, or None if it is not published.
@@ -58,13 +60,13 @@ class Rounding:
           for a small part, and in steps of one item for another part.
         - All other metrics of coarse results: not published.
         """
-        # Unlike in `total`, the headline of coarse results is hidden too, because a small part has few answers.
+        # Not `_hides` as in `total`: the headline of a part is restricted too, because a small part has few answers.
         if not self.is_coarse or not self.benchmark.metric(metric).needs_gold:
             steps = None if self.steps is None else n
             return percent(share, steps)
         if metric != self.benchmark.card.headline or self.n < SMALL_PART:
             return None
-        return percent(share, n) if n >= SMALL_PART else _nearest(share, PART_STEP)
+        return percent(share, n) if n >= SMALL_PART else _in_steps_of(PART_STEP, share)
 
     def publishes_errors_of(self, metric: str) -> bool:
         """Return whether the interval and standard error of a metric are published.
@@ -98,6 +100,6 @@ def percent(share: float, steps: int | None = None) -> float:
     return round(100 * share, 4)
 
 
-def _nearest(share: float, step: float) -> float:
-    """Return a share in percent, rounded to a multiple of `step` points: (0.4444, 10.0) -> 40.0."""
-    return round(step * round(100 * share / step), 4)
+def _in_steps_of(points: float, share: float) -> float:
+    """Return a share in percent, rounded to a multiple of so many points: (10.0, 0.4444) -> 40.0."""
+    return round(points * round(100 * share / points), 4)

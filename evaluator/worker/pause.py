@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE = 10.0  # seconds without claims after a host fault
 LONGEST_PAUSE = 3600.0  # seconds
-MAX_DOUBLINGS = 10  # of FIRST_PAUSE, which is then above LONGEST_PAUSE; many more would be too large for a float
+MAX_DOUBLINGS = 10  # enough for LONGEST_PAUSE; FIRST_PAUSE * 2**1100 would be too large for a float
 PAUSE_NOTICE_AFTER = 3  # requests that met a host fault, after which the board shows that the worker is paused
 
 
@@ -21,8 +21,8 @@ class HostFaultPause:
     """Stop claiming requests for a while after a host fault, because the next request would probably meet it too.
 
     The pause doubles with each further request that fails this way, until a request gets through: it is finished, or it fails
-    because of its model. From PAUSE_NOTICE_AFTER requests on, the board shows the pause. A request that fails repeatedly
-    counts once, because a model may be able to cause such a failure.
+    because of its model. From PAUSE_NOTICE_AFTER requests on, the board shows the pause. A request that fails again begins
+    the pause again but does not double it, because a model may be able to cause such a failure.
     """
 
     def __init__(self, worker: str, heartbeats: Heartbeats, now: Callable[[], datetime]) -> None:

@@ -57,7 +57,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class NotablePart:
-    """A part of a benchmark's questions on which a model is far from the median model."""
+    """A part of a benchmark's questions on which a model is far from the median result."""
 
     benchmark: str
     bucket: str
@@ -97,7 +97,8 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
         for ranked in rows:
             model.add_facts(ranked.row)
         profile = Profile(model)
-    strengths, weaknesses = _notable_parts(details)
+    representative = {cell.row.key for cell in profile.model.cells.values()}
+    strengths, weaknesses = _notable_parts([detail for detail in details if detail.ranked.row.key in representative])
     relatives = view.standings.relatives(name)
     return ModelPage(
         profile=profile,
@@ -138,7 +139,10 @@ def _median(ordered: list[float]) -> float:
 
 
 def _notable_parts(details: list[Detail]) -> tuple[list[NotablePart], list[NotablePart]]:
-    """Return the strengths and weaknesses: the parts on which ranked results are furthest above and below the median."""
+    """Return the strengths and weaknesses: the parts on which ranked results are furthest above and below the median.
+
+    `details` has one result for each benchmark. With several, a part could be a strength and a weakness.
+    """
     parts: list[NotablePart] = []
     for detail in details:
         if not detail.ranked.rank:

@@ -121,8 +121,8 @@ def rank_models(boards: Boards) -> tuple[list[ModelRow], SharedBenchmarks]:
 
     The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
     ahead of, averaged over the benchmarks that `shared_in_group` chooses. Models without a rank on all of these have no
-    overall score. Measured and reported scores follow different rules, so they are never compared, and models that were
-    measured come first. A model that has both has the measured one, and reported scores are compared without it.
+    overall score. Measured and reported scores follow different rules, so they are never compared. The order is that of
+    `overall_order`. A model that has both has the measured one, and reported scores are compared without it.
     """
     models = _models_with_cells(boards)
     family_of = families(boards)

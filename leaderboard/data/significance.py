@@ -25,7 +25,7 @@ class PairedVerdicts:
 class _PairedTest(NamedTuple):
     """A paired test of the result `key` against the result `other`, from `BoardRow.paired`.
 
-    A pair is stored once, with the result that was published later, so Holm's correction counts it once.
+    `evaluator.publication` stores a pair once, with the result that is published later, so Holm's correction counts it once.
     """
 
     key: str

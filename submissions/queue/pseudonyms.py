@@ -92,10 +92,10 @@ class Pseudonyms:
         return frozenset(record.pseudonym for record in records if record and record.counted_until > now)
 
     def owner_mark(self, owner: str, request_key: str) -> str:
-        """Return the mark of a request whose submitter belongs to the model's owner, a keyed hash.
+        """Return what `owner_mark` of a request is if its submitter belongs to the model's owner, a keyed hash.
 
-        Requests whose submitter does not belong to the owner carry a random value of the same length, so that the two
-        cannot be told apart without the key in the private store.
+        Otherwise `submissions.checks.submit` stores a random value of the same length, so that the two cannot be told apart
+        without the key in the private store.
         """
         return self._keyed_hash(f"{owner}/{request_key}")
 
@@ -128,5 +128,5 @@ def forget_erased(private: PrivateStore, now: datetime) -> None:
 
 
 def _path(name: str) -> str:
-    # Hashed, because a name may contain characters that a path cannot.
+    # Hashed, because a name may contain characters that a path cannot. Without a key, because the file has the name itself.
     return in_key_folder(f"people/{sha256(name.encode()).hexdigest()}.json")

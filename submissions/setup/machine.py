@@ -34,6 +34,7 @@ MIN_COMPOSE = (2, 0)  # version 1 cannot pass `systempaths=unconfined` on
 BUILDKIT_COMPOSE = (2, 16)  # the first version that builds with BuildKit by default
 BASE_IMAGE = "python:3.11-slim"
 PROXY_IMAGE = "nginx:stable"
+HTTPS_PORT = 443  # of the proxy of a board with a public host
 MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
 CPU_TORCH = "torch==2.13.0+cpu"
 # The files in `assets/deploy`: copied as they are, or rendered from `NAME.jinja`.
@@ -71,10 +72,10 @@ class Machine:
 
     @property
     def ports(self) -> list[int]:
-        """The ports of this machine that the containers will listen on; 443 is the proxy's, for a public host."""
+        """The ports of this machine that the containers will listen on, with that of the proxy for a public host."""
         if not self.runs_board:
             return []
-        return [self.board_port, self.port, *([443] if self.host else [])]
+        return [self.board_port, self.port, *([HTTPS_PORT] if self.host else [])]
 
 
 def plan_machine(machine: Machine, *, runs_here: bool = True) -> Plan:
@@ -119,9 +120,7 @@ def _plan_files(folder: Path, files: Mapping[str, str], plan: Plan) -> None:
             plan.steps.append(Step(f"write {path}", partial(_write, path, content)))
         elif not causes:
             plan.steps.append(Step(f"update {path}", partial(_write, path, content)))
-        elif _digest(content) in _known_hashes(
-            path, hashes
-        ):  # the operator has seen this content: it was written or proposed before
+        elif _digest(content) in _known_hashes(path, hashes):  # the operator has seen it and not taken it over
             plan.kept.append(f"{path}, as {' and '.join(causes)} was changed by hand")
         else:
             why = f"{' and '.join(causes)} was changed by hand, so take over yourself what is new"
@@ -152,7 +151,10 @@ def _is_changed_by_hand(path: Path, content: str, hashes: Mapping[str, str]) -> 
 
 
 def _known_hashes(path: Path, hashes: Mapping[str, str]) -> set[str | None]:
-    """Return the hashes of what was written to a file last, and of what was proposed for it last."""
+    """Return the hashes of what was written to a file last, and of what was proposed for it last.
+
+    A file with one of these contents is not the operator's own work. A new content that is one of them was seen already.
+    """
     return {hashes.get(path.name), hashes.get(_proposal(path).name)}
 
 
@@ -262,8 +264,11 @@ def _check_ports(machine: Machine) -> None:
     if (machine.folder.resolve() / "compose.yaml").exists():
         return  # the containers may be running, and use the ports
     for port in machine.ports:
-        if is_in_use(port):
-            raise SettingsError(f"port {port} is in use; name another one with --port or --board-port")
+        if not is_in_use(port):
+            continue
+        if port == HTTPS_PORT:
+            raise SettingsError(f"port {port} is in use; the board needs it for {machine.host}, so end that program")
+        raise SettingsError(f"port {port} is in use; name another one with --port or --board-port")
 
 
 def check_docker() -> str | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from tokenizers import Tokenizer, decoders, models
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.decoding import Budgets
@@ -183,6 +184,28 @@ def answer_of(generated: str, tokenizer: Any) -> str:
     removed = control_tokens(tokenizer, [], stops)
     tokens = before_stop(tokenizer(generated, add_special_tokens=False)["input_ids"], stops)
     return read_output(tokenizer, tokens, None, removed, begins_in_reasoning=False).answer
+
+
+def with_merges(*merges: tuple[str, str]) -> Any:
+    """Return a tokenizer of letters that joins some of them."""
+    letters = [chr(code) for code in range(32, 127)]
+    pieces = [*letters, *map("".join, merges), "<unk>", "</s>"]
+    model = models.BPE({piece: number for number, piece in enumerate(pieces)}, list(merges), unk_token="<unk>")
+    tokenizer = Tokenizer(model)
+    tokenizer.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>", unk_token="<unk>")
+
+
+@pytest.mark.parametrize("answer", ["(A) 42", "-5.2", "7"])
+def test_answer_keeps_what_shares_a_token_with_the_closing_tag(answer: str) -> None:
+    tokenizer = with_merges((">", "("), (">", "-"))
+    assert answer_of(f"<think>2+2</think>{answer}", tokenizer) == answer
+
+
+def test_control_tokens_name_no_text_that_the_tokenizer_lacks() -> None:
+    tokenizer = with_merges()
+    texts = control_tokens(tokenizer, ["<image>"], []).values()
+    assert set(texts) == {"<unk>", "</s>"}
 
 
 @pytest.mark.parametrize(

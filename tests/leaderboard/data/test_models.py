@@ -252,6 +252,20 @@ def test_refresh_reuses_unchanged_boards(board: LiveBoard, store: Store, make_re
     assert after.boards["ko-vqa"] is not before.boards["ko-vqa"] and board.version != version
 
 
+def test_notable_parts_are_those_of_the_result_that_represents_the_model(
+    board: LiveBoard, store: Store, make_request: Make
+) -> None:
+    for thinking, em in (("on", 99.0), ("off", 1.0)):
+        made = evaluated(make_request(benchmark="ko-vqa", model_id="a/old", thinking=thinking), em)
+        more = made.evolve(config={**made.config.model_dump(), "thinking": thinking})
+        store.commit({more.path: more.to_bytes()}, store.head(), "more")
+    board.refresh()
+    page = model_page(board, "a/old")
+    assert page is not None and sum(d.ranked.row.benchmark == "ko-vqa" for d in page.details) == 3
+    assert page.strengths
+    assert all(part.difference > -50 for part in page.weaknesses), "the weak result does not represent the model"
+
+
 def test_model_page_compares_parts_with_best_and_median(board: LiveBoard) -> None:
     page = model_page(board, "a/old")
     assert page is not None and [d.ranked.row.benchmark for d in page.details] == ["ko-vqa", "ko-vdc"]

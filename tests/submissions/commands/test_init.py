@@ -306,6 +306,13 @@ def test_port_in_use_is_refused(init: Run, tmp_path: Path, monkeypatch: pytest.M
     assert elsewhere.returncode == 0 and f"listen 127.0.0.1:{port};" in (tmp_path / "elsewhere/nginx.conf").read_text()
 
 
+def test_https_port_in_use_is_not_blamed_on_an_option(init: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submissions.commands.init.check_docker", lambda: None)
+    monkeypatch.setattr("submissions.setup.machine.is_in_use", lambda port: port == 443)
+    done = init("--machine", "here", "--host", "board.example.org", "--yes")
+    assert done.returncode == 2 and "port 443 is in use" in done.stderr and "--port" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("docker", "message"),
     [
