@@ -164,16 +164,31 @@ class GitRepository:
         return head.is_file() and head.stat().st_size > 0
 
     def _create(self) -> None:
-        """Create the repository in a temporary folder and rename it, so that a killed process leaves no half of one."""
-        if self.path.exists():
-            # Early versions created the store in its place. If they were killed, they left only empty folders and short files.
-            if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
-                raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
-            files = {str(path.relative_to(self.path)) for path in self.path.rglob("*") if not path.is_dir()}
-            if files - _FILES_OF_EMPTY_REPOSITORY - {f"{name}.lock" for name in _FILES_OF_EMPTY_REPOSITORY}:
-                raise StoreError(f"{self.path} is not a store and not empty; name another folder")
-            shutil.rmtree(self.path)
-        self._create_temporary().rename(self.path)
+        """Create the repository, so that a killed process leaves no half of one.
+
+        Raises StoreError if the folder has files of its own, and DamagedError if it has those of a store that lost its HEAD.
+        """
+        if not self.path.exists():
+            self._create_temporary().rename(self.path)
+            return
+        if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
+            raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
+        # A process that was killed while it filled the folder left only empty folders and short files.
+        files = {str(path.relative_to(self.path)) for path in self.path.rglob("*") if not path.is_dir()}
+        if files - _FILES_OF_EMPTY_REPOSITORY - {f"{name}.lock" for name in _FILES_OF_EMPTY_REPOSITORY}:
+            raise StoreError(f"{self.path} is not a store and not empty; name another folder")
+        # The folder is filled and not replaced, because it may be a mounted volume or a link.
+        for name in files:
+            (self.path / name).unlink()
+        fresh = self._create_temporary()
+        with suppress(PermissionError):  # of a volume that belongs to another user
+            self.path.chmod(0o700)
+        for source in sorted(fresh.iterdir(), key=lambda path: path.name == "HEAD"):  # HEAD last, see `_exists`
+            target = self.path / source.name
+            if target.is_dir():
+                shutil.rmtree(target)
+            shutil.move(source, target)
+        fresh.rmdir()
 
     def _create_temporary(self) -> Path:
         """Create an empty repository next to this one."""

@@ -55,6 +55,29 @@ def test_folder_with_other_files_is_not_taken_for_a_store(tmp_path: Path, file: 
     assert kept.read_text() == "years of work"
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("leftovers", [(), ("HEAD", "config", "HEAD.lock", "refs/heads/", "lost+found/")])
+def test_empty_folder_is_filled_and_not_replaced(tmp_path: Path, is_link: bool, leftovers: tuple[str, ...]) -> None:
+    """A folder may be a mounted volume or a link, and may have what a killed process has left in it."""
+    folder = tmp_path / "volume"
+    folder.mkdir()
+    for name in leftovers:
+        if name.endswith("/"):
+            (folder / name).mkdir(parents=True)
+        else:
+            (folder / name).touch()
+    before = folder.stat().st_ino
+    path = folder
+    if is_link:
+        path = tmp_path / "link"
+        path.symlink_to(folder)
+    store = open_store(str(path))
+    head = store.commit({"a.txt": b"a"}, store.head(), "first")
+    assert open_store(str(path)).read("a.txt", head) == b"a"
+    assert folder.stat().st_ino == before and path.is_symlink() == is_link
+    assert not (folder / "HEAD.lock").exists() and not Path(f"{path}.new").exists()
+
+
 def test_error_within_session_is_not_the_stores(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "s.git"))
     with pytest.raises(AssertionError), store.session():
