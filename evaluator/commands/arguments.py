@@ -260,7 +260,13 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--no-images", action="store_true", help="ask without images and pages, to find shortcuts in the data"
     )
     run.add_argument("--sandbox", choices=["auto", "none"], default="auto", help=SANDBOX_HELP)
-    run.add_argument("--out", required=True, type=path_argument, metavar="FOLDER", help="folder for the files below")
+    run.add_argument(
+        "--out",
+        required=True,
+        type=path_argument,
+        metavar="FOLDER",
+        help="folder for the result, the answers and the log",
+    )
 
 
 def _add_parity(parity: argparse.ArgumentParser) -> None:

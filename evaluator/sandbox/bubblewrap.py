@@ -1,4 +1,4 @@
-"""Build the sandbox of `evaluator.sandbox.policy` with bubblewrap (https://github.com/containers/bubblewrap)."""
+"""Write the command line of bubblewrap (https://github.com/containers/bubblewrap) for a layout, which `policy.py` chooses."""
 
 import os
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluator.sandbox.layout import NOBODY, Layout
 
-_EXISTING = {Path("/"), Path("/usr")}  # folders that need no --dir, because they are mounted
+_EXISTING = {Path("/"), Path("/usr")}  # folders that need no --dir: every layout shows /usr as a whole
 
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:

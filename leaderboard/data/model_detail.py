@@ -164,12 +164,12 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     if content is None:
         return None
     rows_of_model = [r.row for r in view.rows_by_model[row.model] if r.row.benchmark == row.benchmark]
-    rows_of_base = [r for r in view.rows_by_model.get(row.base_model or "", []) if r.row.benchmark == row.benchmark]
+    ranked_of_base = [r for r in view.rows_by_model.get(row.base_model or "", []) if r.row.benchmark == row.benchmark]
     return Detail(
         ranked=ranked,
         record=EvalResult.from_json(content),
         parts=_compared_parts(view, row),
-        base=base_difference(ranked, rows_of_base),
+        base=base_difference(ranked, ranked_of_base),
         reproductions=[
             reproduction
             for reproduction in reproductions(rows_of_model)

@@ -48,7 +48,7 @@ class ModelRow:
     base_model: str | None = None
     gpu_memory_gb: float | None = None  # the largest peak measured on any benchmark, see Latency
     cells: dict[str, RankedRow] = field(default_factory=dict)  # by benchmark
-    overall: dict[Inputs, Overall] = field(default_factory=dict)  # by group of benchmarks: images, pages
+    overall: dict[Inputs, Overall] = field(default_factory=dict)  # by the inputs of the benchmarks: "image", "page"
 
     @property
     def is_measured(self) -> bool:
@@ -268,8 +268,9 @@ def share_behind(scores: Mapping[str, float], family_of: Mapping[str, str]) -> d
     for model, score in scores.items():
         behind = bisect_left(bests, score)
         tied_families = bisect_right(bests, score) - behind
-        # A model is not compared with its own family. Of the best model of a family, that is one of the tied families. Of
-        # another model it is not, but one is subtracted as well, so that models with the same score get the same share.
+        # Subtract the model's own family, with which it is not compared. If the model is the best of its family, that family
+        # is among the tied ones. If it is not, one is subtracted all the same, so that models with the same score get the same
+        # share.
         tied_others = max(0, tied_families - 1)
         shares[model] = (behind + tied_others / 2) / other_families
     return shares

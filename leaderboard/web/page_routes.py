@@ -32,7 +32,7 @@ from submissions.store.base import blob_id
 CACHED_PAGES = 64  # addresses whose HTML is kept
 MAX_VALUE_LENGTH = 1000  # characters of a parameter; the rest is ignored
 # What gradio_client, plain HTTP calls and MCP clients need. Gradio has many more: uploads, a proxy, files of the server, and
-# without sign-in a /logout that leads to whichever host the request names. The routes of sign-in come before these.
+# without sign-in a /logout that leads to whichever host the request names. With sign-in, its routes are found before Gradio's.
 GRADIO_PATHS = re.compile(
     r"/config|/gradio_api/(info|openapi\.json|app_id|startup-events|heartbeat/\w+|queue/(join|data)"
     r"|call/(v2/)?\w+|call/\w+/\w+|reset|cancel|mcp)/?"
@@ -177,8 +177,14 @@ class OtherPaths(BaseRoute):
 def _redirect_from_overview(request: Request, language: Language) -> str | None:
     """Return the link that a request for the overview is redirected to, or None if it is answered with the overview.
 
-    An address of former versions is redirected to the page that it means: /?tab=ko-vqa&lang=en to /en/ko-vqa. `/` without any
-    parameter but a theme is redirected to the language of the browser. `language` is that of the path.
+    An address of former versions is redirected to the page that it means, in the language that it names:
+
+        /?tab=ko-vqa&lang=en   /en/ko-vqa
+        /?tab=model            /models
+        /?model=OWNER/NAME     /models/OWNER/NAME
+        /?compare=A,B          /compare?models=A,B
+
+    `/` without any parameter but a theme is redirected to the language of the browser. `language` is that of the path.
     """
     given = request.query_params
     params = {name: ",".join(given.getlist(name)) for name in given}

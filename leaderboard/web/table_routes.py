@@ -47,10 +47,10 @@ def table_routes(board: LiveBoard) -> APIRouter:
         def write_selected() -> bytes:
             return write(view.select(name, query), name)
 
-        content = write_selected
+        write_content = write_selected
         if query == Query():  # the whole table; there are too many searches to keep them all
-            content = cache.writer(f"{name}.{file_format}", view.version, write_selected)
-        return revalidated(request, view.version, media_type, content, f"hannun-{name}.{file_format}")
+            write_content = cache.writer(f"{name}.{file_format}", view.version, write_selected)
+        return revalidated(request, view.version, media_type, write_content, f"hannun-{name}.{file_format}")
 
     @router.get("/charts/{name}/{kind}.{file_format}")
     def chart(request: Request, name: str, kind: str, file_format: str, lang: str = "ko", axis: str = "") -> Response:
@@ -65,7 +65,7 @@ def table_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such benchmark; available: {', '.join(('overview', *view.boards))}")
         if kind not in kinds:
             raise HTTPException(404, f"no such chart; available: {', '.join(kinds)}")
-        chart_kind: Kind = next(known for known in kinds if known == kind)  # `kind` as a literal type
+        chart_kind: Kind = next(known for known in kinds if known == kind)  # the same text, as the type Kind
 
         def data() -> Data:
             if chart_kind == OVERVIEW:

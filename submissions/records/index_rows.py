@@ -170,7 +170,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
 def _latency_fields(result: EvalResult) -> dict[str, Any]:
     """Return the latency, the hardware and the GPU memory.
 
-    The latency of a reported result is only in its record, because the hardware is unknown.
+    A reported latency is left out, because it cannot be compared with ours. It is only in the record.
     """
     latency = result.latency
     if latency is None:

@@ -84,7 +84,7 @@ class GitRepository:
 
     @contextmanager
     def open_objects(self) -> Iterator[DiskObjectStore]:
-        """Open the objects."""
+        """Open the objects only, for callers that need no ref."""
         if objects := self._session_objects:
             with self._translate_errors():
                 yield objects
@@ -211,7 +211,7 @@ class GitRepository:
         return repo.refs[MAIN_REF]
 
     def _remove_leftover_ref_lock(self) -> None:
-        """Wait until git's lock file of the branch is gone or 2 s old, then remove it.
+        """Remove git's lock file of the branch once it is 2 s old, unless it disappears before.
 
         A file from the future is removed at once, because the clock was set back since it was created. The caller holds
         the store's lock, so the file belongs to a killed writer, or for some milliseconds to an operator's git command. Ages
