@@ -118,7 +118,7 @@ class SubmissionService:
             is_approved=context.is_approved,
             kept=self._kept,
         )
-        opt_out = opt_out_check(report.model_id, context.snapshot)
+        opt_out = opt_out_check(report.model_id, context.snapshot.files)
         facts = report.facts
         if facts is None:
             # The model may not have been found. Then its owner is unknown, so a passed check for an opt-out proves nothing.

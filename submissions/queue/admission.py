@@ -24,9 +24,9 @@ def opted_out_name(model_id: str, paths: Container[str]) -> str | None:
     return next((name for name in (owner, model_id) if OptOut.path_of(name) in paths), None)
 
 
-def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
-    """Check that the model was not opted out."""
-    name = opted_out_name(model_id, snapshot.files)
+def opt_out_check(model_id: str, paths: Container[str]) -> Check:
+    """Check that the model was not opted out. `paths` are as in `opted_out_name`."""
+    name = opted_out_name(model_id, paths)
     return Check(CheckName.OPT_OUT, RefusalCode.OPTED_OUT if name else None, name or "")
 
 
@@ -57,10 +57,13 @@ def request_checks(
 
 
 def first_refusal(
-    request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
+    request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None, opt_outs: Container[str]
 ) -> Check | None:
-    """Return the first check that a request fails, or None if it may be queued."""
-    checks = [*request_checks(request, snapshot, rows, quota), opt_out_check(request.model_id, snapshot)]
+    """Return the first check that a request fails, or None if it may be queued.
+
+    `opt_outs` contains the paths of the opt-outs, as in `opted_out_name`. For all else see `request_checks`.
+    """
+    checks = [*request_checks(request, snapshot, rows, quota), opt_out_check(request.model_id, opt_outs)]
     return next((check for check in checks if check.refusal), None)
 
 

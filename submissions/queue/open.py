@@ -8,5 +8,9 @@ from submissions.store.open import open_private_queue_store, open_store
 
 def open_queue(settings: Settings, *, is_private: bool = False) -> Queue:
     """Open a queue. Raises StoreError if its store cannot be opened, SettingsError if there are no private evaluations."""
-    store = open_private_queue_store(settings) if is_private else open_store(settings.store, settings)
-    return Queue(store, settings.lease, settings.max_attempts, Heartbeats(settings), is_private=is_private)
+    public = open_store(settings.store, settings)
+    heartbeats = Heartbeats(settings)
+    if not is_private:
+        return Queue(public, settings.lease, settings.max_attempts, heartbeats)
+    private = open_private_queue_store(settings)
+    return Queue(private, settings.lease, settings.max_attempts, heartbeats, public=public)

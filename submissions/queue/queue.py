@@ -12,7 +12,7 @@ cannot publish.
 
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -64,15 +64,15 @@ class Queue:
         max_attempts: int = 3,
         heartbeats: Heartbeats | None = None,
         *,
-        is_private: bool = False,
+        public: Store | None = None,
     ) -> None:
         """Open the queue of a store. Without `heartbeats`, leases expire at the time set when they were claimed.
 
-        `is_private` is whether its evaluations are private, see submissions.operator.private_evaluations. The log then
-        names none of its requests.
+        `public` is given if the evaluations of this queue are private (submissions.operator.private_evaluations): it is the
+        public store, which has the opt-outs. The log then names none of the requests.
         """
         self.store = store
-        self.is_private = is_private
+        self._public = public
         self._lease = lease
         self._max_attempts = max_attempts
         self._heartbeats = heartbeats
@@ -80,6 +80,15 @@ class Queue:
         self._parsed: dict[str, EvalRequest] = {}  # by blob id; running requests are read many times
         self._forms: deque[_Form] = deque()  # waiting for the next commit of submissions
         self._submitting = threading.Lock()  # held during such a commit
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the evaluations of this queue are private."""
+        return self._public is not None
+
+    def _with_opt_outs(self, snapshot: Snapshot) -> Container[str]:
+        """Return paths among which are those of all opt-outs. `snapshot` is one of the queue's store."""
+        return snapshot.files if self._public is None else self._public.snapshot().files
 
     def rows(self, snapshot: Snapshot | None = None) -> list[QueueRow]:
         """Return the requests that are open or were closed recently (see `submissions.store.index`), oldest first."""
@@ -141,11 +150,12 @@ class Queue:
         It decides from the start each time, because it is called again if another writer commits first.
         """
         rows = self.rows(snapshot)
+        opt_outs = self._with_opt_outs(snapshot)
         queued = list[EvalRequest]()
         for form in forms:
             form.refusals = []
             for request in form.requests:
-                refused = first_refusal(request, snapshot, rows, form.quota)
+                refused = first_refusal(request, snapshot, rows, form.quota, opt_outs)
                 form.refusals.append(refused)
                 if refused is None:
                     queued.append(request)
@@ -177,7 +187,7 @@ class Queue:
                 request = self._try_load(row.path, snapshot)
                 if request is None:
                     continue  # an unreadable record must not block the requests behind it
-                if opted_out_name(request.model_id, snapshot.files):
+                if opted_out_name(request.model_id, self._with_opt_outs(snapshot)):
                     return self._move(snapshot, [request], []), f"Cancel {request.key}", _Claim(None, try_again=True)
                 finished_path = EvalRequest.path_of(request.key, Status.FINISHED)
                 result_path = EvalResult.path_of(request.model_id, request.key)
@@ -283,7 +293,7 @@ class Queue:
             request = self.get(key, snapshot)
             if request.status in (Status.PENDING, Status.FINISHED):
                 raise QueueError(f"request {key} is {request.status}; only failed, quarantined or running ones go back")
-            if name := opted_out_name(request.model_id, snapshot.files):
+            if name := opted_out_name(request.model_id, self._with_opt_outs(snapshot)):
                 raise QueueError(f"request {key} cannot go back: {name} has opted out of evaluation")
             after = _pending(request, attempt=0)
             return self._move(snapshot, [request], [after]), f"Requeue {key}", after
@@ -296,7 +306,8 @@ class Queue:
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
             quarantined = [row for row in self.rows(snapshot) if row.status == Status.QUARANTINED]
             loaded = (self._try_load(row.path, snapshot) for row in quarantined)
-            before = [request for request in loaded if request and not opted_out_name(request.model_id, snapshot.files)]
+            opt_outs = self._with_opt_outs(snapshot)
+            before = [request for request in loaded if request and not opted_out_name(request.model_id, opt_outs)]
             after = [_pending(request, attempt=0) for request in before]
             changes = self._move(snapshot, before, after) if before else {}
             return changes, f"Requeue {len(before)} quarantined", [request.key for request in before]

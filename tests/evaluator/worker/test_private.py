@@ -28,6 +28,7 @@ from submissions.queue.open import open_queue
 from submissions.records.request import Failure, Stage
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store, open_store
+from submissions.texts.errors import RefusedError
 from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
 
@@ -250,6 +251,22 @@ def test_opt_out_deletes_pending_private_evaluations(
     assert run("opt-out", "tiny") == 0
     assert "1 pending requests" in capsys.readouterr().out
     assert not open_queue(installation, is_private=True).rows()
+
+
+def test_private_evaluation_of_opted_out_model_is_not_run_again(
+    installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The opt-out is in the public store, and came while the evaluation was running."""
+    key = submit_private(run, capsys)
+    queue = open_queue(installation, is_private=True)
+    request = queue.claim("a worker", queue.store.now())
+    assert request and run("opt-out", "tiny") == 0
+    assert run("requeue", "--private", key) == 2 and "has opted out" in capsys.readouterr().err
+    queue.release(request)
+    assert queue.get(key).status == "pending"
+    assert queue.claim("a worker", queue.store.now()) is None and not queue.rows()
+    with pytest.raises(RefusedError, match="opted out"):
+        queue.submit(request)
 
 
 def test_opt_out_leaves_files_of_public_evaluation_that_is_running(
