@@ -27,6 +27,7 @@ from evaluator.benchmarks.scoring.choices import (
     computed_letters_note,
     with_order_key,
 )
+from evaluator.benchmarks.scoring.final_text import final_text
 from evaluator.benchmarks.scoring.given_names import is_name, matches_name
 from evaluator.benchmarks.scoring.korean_words import with_language
 from evaluator.benchmarks.scoring.letters import asserted_letter
@@ -248,8 +249,14 @@ class KoFresh(Benchmark):
         )
 
     def scoring_inputs(self, row: Row) -> dict[str, Any]:
-        """Return the published answers of a figure whose numbers are changed, and as many that were never published."""
-        return {name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)}
+        """Return the published answers of a figure whose numbers are changed, and as many that were never published.
+
+        Raises ValueError if a row has one of them only, or something else than a list of texts.
+        """
+        names = ("published", "held_back")
+        if not any(row.get(name) for name in names):
+            return {}
+        return {name: _answers_in(row, name) for name in names}
 
     def item_to_score(self, row: Row) -> Item:
         """Build an item for `python -m evaluator score`.
@@ -312,11 +319,11 @@ class KoFresh(Benchmark):
         """Return the score of an answer if `gold` is the gold answer: a letter, UNANSWERABLE, a quantity or a name."""
         output = answer.text
         is_empty = not output.strip()
-        # An output that says 알 수 없음 and gives no value has declined. One that gives a value too has not, and is wrong:
-        # "347건이지만 알 수 없음" (`hesitates`).
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
-            right = asserted_letter(output) == gold
+            # "A일 수도 있지만 정답: 알 수 없음" has declined, and "정답: A. 나머지는 알 수 없음" has not.
+            declined = declined and asserted_letter(final_text(output)) is None
+            right = not declined and asserted_letter(output) == gold
             return _scored(item, answer, right=right, f1=float(right), declined=declined, wrong=WRONG_LETTER)
         if gold == UNANSWERABLE:
             values = dict.fromkeys(("em", "f1", "abstains"), float(declined))
@@ -326,6 +333,8 @@ class KoFresh(Benchmark):
             elif is_empty:
                 net = 0.0
             return Score(item.id, {**values, "net": net}, answer.status)
+        # An output that says 알 수 없음 and gives no value has declined. One that gives a value too has not, and is wrong:
+        # "347건이지만 알 수 없음".
         if hesitates(output):
             f1 = 0.0
         elif reading := reading_of(gold):  # a value with a tolerance, such as 347건 (±12건)
@@ -339,6 +348,14 @@ class KoFresh(Benchmark):
     def gold_output(self, item: Item) -> str | None:
         """Return the gold answer without its tolerance: "347건 (±12건)" -> "347건"."""
         return gold_answer(item).partition(" (±")[0]
+
+
+def _answers_in(row: Row, column: str) -> tuple[str, ...]:
+    """Return a column with a list of answers. Raises ValueError if it has none or something else."""
+    answers = row.get(column)
+    if not isinstance(answers, list) or not answers or not all(isinstance(answer, str) for answer in answers):
+        raise ValueError(f"{column!r} must be a list of answers")
+    return tuple(answers)
 
 
 def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: bool, wrong: float = WRONG) -> Score:

@@ -74,6 +74,8 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     """
     check_place(benchmark, data, settings)
     if data == DRAWN:
+        if not BENCHMARKS[benchmark].drawn:
+            raise SettingsError(f"{benchmark} has no set that is drawn: name a folder or hf://datasets/OWNER/NAME")
         from evaluator.fresh.seed import drawn_set  # imported here because it loads matplotlib
 
         quarter = BENCHMARKS[benchmark].card.split

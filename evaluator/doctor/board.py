@@ -79,16 +79,16 @@ def _sign_in_of(address: str) -> Finding:
     """Ask a board for its sign-in. A board with OAuth redirects to another host, that of the provider."""
     try:
         # The address may be redirected itself, for example from http to https.
-        final_address = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True).url
-        answer = httpx2.get(final_address.join(SIGN_IN_PATH), timeout=REQUEST_SECONDS)
+        health = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
+        board = str(health.url).removesuffix("/healthz")
+        answer = httpx2.get(f"{board}{SIGN_IN_PATH}", timeout=REQUEST_SECONDS)
     except HTTPError:
         return skipped("sign-in", f"{address} does not answer")
-    if answer.is_server_error:
-        return skipped(
-            "sign-in", f"{address} answers {answer.status_code}, so neither the board nor its provider can be asked"
-        )
+    if answer.is_server_error or health.is_error:
+        status = answer.status_code if answer.is_server_error else health.status_code
+        return skipped("sign-in", f"{address} answers {status}, so neither the board nor its provider can be asked")
     host = urlsplit(answer.headers.get("location", "")).hostname
-    if answer.is_redirect and host not in (None, final_address.host):
+    if answer.is_redirect and host not in (None, health.url.host):
         return ok("sign-in", f"{address} asks visitors to sign in")
     remedy = "set HANNUN_AUTH=oauth (docs/deploy.md)"
     return fault("sign-in", "HANNUN_AUTH=off on a board that others can reach", remedy)

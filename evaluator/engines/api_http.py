@@ -65,12 +65,16 @@ def time_limits(seconds: float, *, streams: bool) -> httpx2.Timeout:
 
 def make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
     """Return a client for one server. It does not retry, and without a key it sends no Authorization header."""
-    return openai.AsyncOpenAI(
+    client = openai.AsyncOpenAI(
         base_url=base_url,
         api_key=key or "none",  # the client requires a value
         max_retries=0,
         http_client=httpx2.AsyncClient(transport=BoundedTransport(anonymous=not key), follow_redirects=False),
     )
+    # The client takes these from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and would send them to any server.
+    client.organization = None
+    client.project = None
+    return client
 
 
 def _fields(choice: Choice) -> dict[str, object]:

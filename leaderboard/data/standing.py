@@ -87,11 +87,12 @@ class Standings:
         while base and base not in (model, *ancestors):  # cards may name each other
             ancestors.insert(0, base)
             base = self._bases.get(base)
-        derived = [name for name in self._derived.get(model, ()) if name not in (model, *ancestors)]
-        shown = {model, *ancestors, *derived}
+        all_derived = [name for name in self._derived.get(model, ()) if name not in (model, *ancestors)]
+        derived = all_derived[:MAX_RELATIVES]
+        named = {model, *ancestors, *derived}
         same_name = self._by_name_without_size.get(_name_without_size(model), ())
-        other_sizes = [name for name in same_name if name not in shown]
-        return Relatives(ancestors, derived[:MAX_RELATIVES], other_sizes[:MAX_RELATIVES])
+        other_sizes = [name for name in same_name if name not in named]
+        return Relatives(ancestors, derived, other_sizes[:MAX_RELATIVES])
 
 
 def _name_without_size(model: str) -> str:

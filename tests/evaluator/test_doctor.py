@@ -283,6 +283,26 @@ def test_worker_asks_board_behind_redirect(
     assert _sign_in_line(planted, doctor).startswith("FAULT") == is_fault
 
 
+@pytest.mark.parametrize(("path", "status", "said"), [("/board", 200, "asks visitors"), ("", 401, "answers 401")])
+def test_worker_asks_board_below_a_path_or_a_password(
+    path: str, status: int, said: str, doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluator.doctor.board.is_this_machine", lambda address: False)
+    planted = Planted(tmp_path, monkeypatch)
+    _proxy(sign_in="https://huggingface.co/oauth/authorize")(planted)
+    planted.arguments = [argument.replace("ADDRESS", f"ADDRESS{path}") for argument in planted.arguments]
+
+    @planted.servers[0].middleware("http")
+    async def below_path(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        if status != 200 or not request.url.path.startswith(path):
+            return Response(status_code=status if status != 200 else 404)
+        request.scope["path"] = request.url.path.removeprefix(path)
+        return await call_next(request)
+
+    line = _sign_in_line(planted, doctor)
+    assert said in line and not line.startswith("FAULT")
+
+
 @pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false {model} {port}"])
 def test_doctor_starts_server(server: str, doctor: Doctor) -> None:
     done = doctor(HANNUN_SERVER=server)

@@ -119,7 +119,7 @@ AFFIRMED_AFTER = re.compile(
 )
 CHOSEN = re.compile(  # a letter after a verb of choice
     r"""
-    (?: \b (?:I|we) (?: 'd | ’d | 'll | ’ll )? \s (?: would\s | will\s | have\s | must\s | am\s )? (?: therefore\s | thus\s )?
+    (?: \b (?:I|we) (?: ['’] (?: d | ll | m | ve | re ) )? \s (?: would\s | will\s | have\s | must\s | am\s )? (?: therefore\s | thus\s )?
         (?: choos (?:e|ing) | chose | chosen | pick (?:ed|ing)?       # I would choose B
           | select (?:ed|ing)? | prefer | opt\ for | go (?:ing)?\ (?:with|for) )
       | \b my\ (?: choice | pick | selection ) (?: \s is | : )       # my choice is B
@@ -210,6 +210,8 @@ DENIED_AFTER = re.compile(
       | 틀[리렸린립](?!지\s?않) | 오답 | 거짓 | [❌✗]                 # B는 틀립니다, B: ❌, but not 틀리지 않았다
       | 제외 | 배제 | 빼(?:고|면) | 뺀 | 지우[고면] | 외의 | 고르면(?!\s?[됩된돼])   # B를 제외하면, B를 빼고, B 외의
       | 인지 | \? | (?:맞|옳)(?: 지\s*않 | 을까 )                     # B인지, B?, B가 맞을까
+      | (?: 선택하 | 택하 | 고르 )지\s*(?: 않(?!을\s수\s없) | 못 )    # B를 선택하지 않겠습니다, but not 않을 수 없다
+      | (?: 선택할 | 택할 | 고를 )\s수(?:는|가)?\s없                # B를 고를 수 없습니다
     )
     | [^\S\n]* 보다(?:는)?\s (?: 더\s )?
       [^.\n]{0,30}? (?: 적절 | 정확 | 적합 | 맞[다는습] | 낫 | 나은 | 낫습 )  # A보다 B가 더 적절합니다

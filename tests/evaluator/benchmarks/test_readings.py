@@ -1,5 +1,7 @@
 """Test KO-FRESH's rules for readings of charts, names, unanswerable questions and degraded copies."""
 
+from typing import Any
+
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
@@ -304,6 +306,37 @@ def test_net_counts_declining_as_nothing(gold: str, choices: tuple[str, ...], ou
     (item,) = BENCHMARK.complete([Item("1", "" if choices else ASKED, gold, choices=choices)])
     (score,) = BENCHMARK.score([item], [[Answer("1", output, "ok", 0.1)]])
     assert score.values["net"] == net
+
+
+@pytest.mark.parametrize(
+    ("output", "em", "attempts"),
+    [
+        ("정답: {right}", 1.0, 1.0),
+        ("정답: {right}. 나머지는 그림에서 알 수 없음", 1.0, 1.0),
+        ("{right}일 수도 있지만 정답: 알 수 없음", 0.0, 0.0),
+        ("정답: 알 수 없음", 0.0, 0.0),
+    ],
+)
+def test_declined_choice_is_neither_right_nor_an_attempt(output: str, em: float, attempts: float) -> None:
+    (item,) = BENCHMARK.complete([Item("1", "", "가", choices=("가", "나", "다", "라"))])
+    text = output.format(right=BENCHMARK.gold_output(item))
+    (score,) = BENCHMARK.score([item], [[Answer("1", text, "ok", 0.1)]])
+    assert (score.values["em"], score.values["attempt_rate"]) == (em, attempts)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"published": ["300건"]},
+        {"published": ["300건"], "held_back": []},
+        {"published": 3, "held_back": ["1건"]},
+        {"published": "300건", "held_back": ["1건"]},
+        {"published": ["300건"], "held_back": [1]},
+    ],
+)
+def test_row_with_one_half_of_the_memory_answers_is_refused(columns: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must be a list of answers"):
+        BENCHMARK.item_to_score({"id": "1", "question": ASKED, "answer": "347건", **columns})
 
 
 def test_guessing_letters_earns_no_net_score() -> None:

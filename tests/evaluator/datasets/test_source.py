@@ -18,6 +18,7 @@ from scripts.support.hub.server import build, commit_of, serve
 from scripts.support.serving import python
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.config.settings import Settings
+from submissions.texts.errors import SettingsError
 
 pytestmark = pytest.mark.integration
 
@@ -151,6 +152,8 @@ def test_run_reports_unreadable_dataset_in_one_line(
 
 def test_open_source_accepts_path_or_none(settings: Settings, tmp_path: Path) -> None:
     assert open_source("ko-vqa", None, settings).split == "sample"
+    with pytest.raises(SettingsError, match="ko-vqa has no set that is drawn"):
+        open_source("ko-vqa", "drawn", settings)
     source = open_source("ko-vqa", f"{tmp_path}#dev", settings)
     assert (source.path, source.split, source.id) == (tmp_path, "dev", "ko-vqa")
 

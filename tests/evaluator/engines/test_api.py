@@ -730,13 +730,18 @@ def test_parameter_is_left_out_if_an_error_names_it_as_a_word(complaint: str, le
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("key", "sent"), [(None, False), ("", False), ("secret", True)])
-def test_client_without_a_key_sends_no_authorization(key: str | None, sent: bool) -> None:
+def test_client_sends_no_authorization_but_the_key(
+    key: str | None, sent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "of OpenAI")
     seen: list[str | None] = []
     app = FastAPI()
 
     @app.get("/v1/models")
     def models(request: Request) -> dict[str, Any]:
         seen.append(request.headers.get("authorization"))
+        assert "of OpenAI" not in request.headers.values()
         return {"object": "list", "data": []}
 
     async def ask(address: str) -> None:

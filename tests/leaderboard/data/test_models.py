@@ -196,6 +196,17 @@ def test_first_base_model_counts_for_families_and_relatives(make_request: Make) 
     assert list(Standings(boards, models).relatives("o/c").ancestors) == ["o/a"] == [models[0].base_model]
 
 
+def test_every_relative_is_named_while_there_is_room(make_request: Make) -> None:
+    sizes = [f"a/m-{size}B" for size in range(2, 16)]
+    boards = {
+        "ko-vqa": ranked(
+            [row(make_request, "a/m-1B", 50.0), *(row(make_request, m, 40.0, base="a/m-1B") for m in sizes)]
+        )
+    }
+    relatives = Standings(boards, rank_models(boards)[0]).relatives("a/m-1B")
+    assert len(relatives.derived) == 12 and sorted([*relatives.derived, *relatives.other_sizes]) == sorted(sizes)
+
+
 def test_chart_has_data_only_of_rows_that_it_shows(make_request: Make) -> None:
     tested = replace(row(make_request, "o/a", 50.0), paired=(("key of a result that is not on the board", 1, 0.05),))
     assert not has_data("wins", ranked([tested]))
