@@ -52,7 +52,7 @@ class Source:
     id: str  # the benchmark's name, with SAMPLE_PREFIX before it for the sample set
     split: str
     commit: str | None = None  # the Hub's commit, or the first 40 digits of a drawn set's hash
-    corrections: Corrections = NO_CORRECTIONS
+    corrections: Corrections = NO_CORRECTIONS  # of the published errata, which the worker and `errata` add
 
     @property
     def is_sample(self) -> bool:

@@ -39,7 +39,7 @@ def reset_peak_gpu_memory() -> None:
     torch = _loaded_torch()
     if torch is None or not torch.cuda.is_initialized():
         return
-    torch.cuda.empty_cache()
+    torch.cuda.empty_cache()  # else the cache would be part of the reserved memory, which `peak_gpu_memory` returns
     for device in range(torch.cuda.device_count()):
         torch.cuda.reset_peak_memory_stats(device)
 

@@ -62,7 +62,7 @@ def main(folder: str) -> int:
 
 def _answer(job: Job, events: TextIO) -> None:
     """Answer the questions that have no answer yet, then measure latency. Raises EvaluationError."""
-    answers = job.answers()
+    answers = job.answers()  # also removes an incomplete last line of a killed process, so that lines can be appended
     # The token budget also covers the answers of an earlier, interrupted process.
     earlier = [*answers.values(), *job.latency_answers().values()]
     prompt_tokens = sum(answer.prompt_tokens or 0 for answer in earlier)
@@ -76,12 +76,13 @@ def _answer(job: Job, events: TextIO) -> None:
         event="loaded",
         batch_size=engine.batch_size,
         params=engine.params,
-        # Custom code could report any name here. `Observer` fails the run if a name is malformed, and records none of these.
+        # Custom code could report any name here, so its two names are left out. Of other engines, `Observer` fails the run if a
+        # name is malformed.
         image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
         server_version=None if options.custom_code else getattr(engine, "server_version", None),
         server_context=getattr(engine, "server_context", None),
     )
-    # Another build of the server may answer differently, and a result shall not mix them.
+    # Infrastructure errors are asked again, and answers of another build of the server, which may answer differently.
     build = getattr(engine, "server_build", None)
     done = {
         prompt_id for prompt_id, answer in answers.items() if answer.status != "infra_error" and answer.server == build

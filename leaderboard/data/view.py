@@ -30,7 +30,8 @@ from submissions.records.options import Inputs, ResultKind
 from submissions.store.base import Snapshot
 from submissions.store.index import Unreadable
 
-# The cached properties that many pages read and that take long to compute, so they are computed before a visitor needs them.
+# All cached properties of a table and of a view. `prepare` computes them before a visitor needs them, and `take_over` copies
+# those of a view.
 PREPARED_OF_TABLE = ("filled_columns", "axes", "charts")
 PREPARED = (
     "boards",
@@ -120,7 +121,7 @@ class View:
             getattr(self, name)
 
     def take_over(self, earlier: "View") -> None:
-        """Take over what was computed for an earlier view with the same tables, if for example only the queue has changed."""
+        """Take over what was computed for an earlier view with the same rows, if for example only the queue has changed."""
         for name in PREPARED:
             if name in vars(earlier):  # where a cached property keeps its value
                 vars(self)[name] = vars(earlier)[name]

@@ -5,7 +5,7 @@ attributes.
 
 The thread that refreshes the board also refreshes the status of the workers, in these steps:
 
-1. It has read the public store, and calls `try_begin`. From now on a refresh of the status is under way.
+1. After it has read the public store, it calls `try_begin`. From now on a refresh of the status is under way.
 2. It ends the board's refresh, so another thread can begin the next one.
 3. It calls `refresh`, which reads what is due in the private store. This takes long if that store does not answer.
 
@@ -150,6 +150,6 @@ class WorkerStatus:
 
     @property
     def version(self) -> str:
-        """A text that changes whenever there is something new to show."""
+        """A text that changes whenever a page has something new to show. The metrics also show what is not in it."""
         beats = [f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self.leases.items())]
         return blob_id(f"{beats}{self.unattended_since}{self.silent_since}{[p.until for p in self.pauses]}".encode())

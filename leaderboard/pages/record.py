@@ -1,4 +1,8 @@
-"""The record: reported and measured scores, attempts by organisation, retired results, and seeds."""
+"""The record: reported and measured scores, attempts by organisation, retired results, and KO-FRESH's commitments and sets.
+
+A commitment is the hash of a quarter's secret, published before any evaluation. `opened` are the quarters whose sets were
+revealed and can be explored.
+"""
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import all_attempts
@@ -10,7 +14,7 @@ from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.texts import text
 
-MAX_ROWS = 100  # of the tables of reproductions and of attempts; record.json has all
+MAX_ROWS = 100  # of the tables that may grow long, those of reproductions and of attempts; record.json has all
 
 
 def record(board: LiveBoard, here: Location, version: str) -> str:

@@ -38,7 +38,7 @@ CHART_TEXTS: dict[str, Text] = {
         "같은 질문을 원본과 스캔·사진·팩스·저해상도·재압축 이미지로 물은 점수입니다. 점에 마우스를 올리면 원본 대비 하락한 점수와 95% 신뢰구간이 나옵니다. 범례의 숫자는 원본 순위 → 화질을 낮춘 이미지 전체의 순위입니다.",
         "Scores for the same questions asked about clean, scanned, photographed, faxed, low-resolution and recompressed images. Hover for the drop against the clean ones, with its 95% interval. Numbers in the legend: rank on clean images → rank on all degraded images.",
     ),
-    "ladder_holds": Text("없음", "none"),
+    "ladder_holds": Text("없음", "none"),  # in the column of the first version with a clear loss: there is none
     "ladder_rank": Text("{n}위", "rank {n}"),
     "ladder_lost": Text("하락한 점수", "drop"),
     "baselines": Text("베이스라인:", "Baselines:"),

@@ -22,7 +22,8 @@ from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user
 
-# How many checks of the form run at the same time, and how many of programs. One reads some megabytes from the Hub into memory.
+# So many checks of the form run at the same time (`submit_routes.py`), and so many of programs (`gradio_api.py`), because each
+# reads some megabytes from the Hub into memory.
 CHECKS_AT_ONCE = 2
 OAUTH_PREFIX = "hf_oauth_"  # prefix of tokens that were issued to other sites
 USER_AUTH_TYPE = "access_token"  # `auth.type` in the answer of whoami, of tokens that users created themselves

@@ -1,4 +1,8 @@
-"""Open a store by its address."""
+"""Open a store by its address.
+
+There are three: the public store, the private store (names, answers, heartbeats) and, for private evaluations, a store with
+a queue of their own.
+"""
 
 import re
 from pathlib import Path
@@ -81,8 +85,8 @@ def store_variables(settings: Settings) -> dict[str, str]:
 def private_store_health(settings: Settings) -> Health:
     """Return what this process knows about the private store, without opening it."""
     url = settings.private_store
-    # `PrivateStore` calls `health_of` with the same two arguments, and therefore gets the same Health.
-    # `open_private_store_at` opens a local address as a path.
+    # `health_of` is cached by its arguments, and `PrivateStore` passes the same two. `open_private_store_at` opens a local
+    # address as a path.
     return health_of(url if is_remote(url) else str(local_path(url)), HubApi(no_token).endpoint)
 
 

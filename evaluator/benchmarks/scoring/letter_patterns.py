@@ -1,7 +1,12 @@
 """Define the patterns by which `letters` finds the letter that an answer settles on.
 
-First come those that say which letters are choices, then the places where answers are given, alternatives and lists, what
-denies a letter, what a question asks for, and the choices as an output or a question repeats them.
+The parts, in this order:
+- which letters are choices
+- places where answers are given
+- several letters: does another candidate follow, are two letters joined, is something said of a whole list
+- what denies a letter
+- what a question asks for
+- choices as an output or a question repeats them
 """
 
 import re
@@ -151,13 +156,17 @@ CHECKED_LINE = re.compile(  # "B. The share of … fell. ✅"
 )
 EMPHASIZED = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")  # (B), [B], **B**
 
-# Alternatives and lists. The first three strings are parts of verbose patterns.
+# Several letters. The first strings are parts of verbose patterns.
 _CLOSING_MARKS = r"[)\]*\"']* (?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
 _NEXT_LETTER = r"[(\[*\"']* [A-D] (?![A-Za-z])"
 _OR = r"또는 | 혹은 | 아니면 | 이?나 | or\b"
 # Words between letters that are named together.
 _JOINS = r"(?: 또는 | 혹은 | 아니면 | 내지 | 이?나 | 및 | 와 | 과 | 하고 | 이?랑 | 그리고 )"
-CANDIDATE_AFTER = re.compile(  # after a letter that is one of several candidates
+# A pattern with _BEFORE at its end ends where the letter that it is about starts.
+_BEFORE = r"(?= [A-D] (?![A-Za-z'’]) )"
+# Follows a letter if another candidate is named beside it, so that the answer is undecided. No particle may follow
+# that one, because it may begin a new clause: "B, A는 …". Only after "or" may one: "A 또는 B는".
+CANDIDATE_AFTER = re.compile(
     rf"""
     {_CLOSING_MARKS} \s*
     (?: (?: {_JOINS}                                                  # A 또는 B, A와 B
@@ -176,7 +185,8 @@ CANDIDATE_AFTER = re.compile(  # after a letter that is one of several candidate
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-BETWEEN = re.compile(  # between two letters of a list
+# Between two letters that were found and are named together.
+BETWEEN = re.compile(
     rf"""
     [)\]*\"'\s]* (?:번)? \s*
     (?:
@@ -200,7 +210,31 @@ ALSO_POSSIBLE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What follows or precedes a letter that the answer denies.
+# A list of letters of which the same may be said: A, B와 D; A, C or D. "and C" ends a list: in "among A, B and C, B is …",
+# the last B is not of it.
+_LISTED = (
+    r"(?<![A-Za-z]) (?:(?:[Oo]ption|[Cc]hoice|보기|설명|선택지)\s)? [(\[*\"']* [A-D] (?![A-Za-z'’]) [)\]*\"']* (?:번)?"
+)
+LIST = re.compile(
+    rf"""
+    {_LISTED} (?: \s* , \s* {_LISTED} )*+ (?: \s* ,? \s* (?: and | or | nor | & ) \s+ (?:in\s)? {_LISTED} )+   # A, C or D
+    | {_LISTED} (?: \s* (?: , | / | · | {_JOINS} )+ \s* {_LISTED} )+  # A와 B와 D
+    """,
+    re.VERBOSE,
+)
+ALL_OF_THEM = re.compile(r"\s*(?:(?:은|는|이|가)\s)?(?:모두|전부|다\s|둘\s)")  # A, B는 모두
+# What precedes a list of which one is chosen: of A and B, …
+OF_LIST = re.compile(
+    rf"""
+    (?: \b (?: between | among | amongst | out\ of | comparing | considering | looking\ at | reviewing | evaluating | given )
+      | (?: ^ | [.!?\n] ) \s* of )
+    \s+ (?: (?:the\s)? (?: \w+\s )? (?: options | choices | descriptions | statements ) \s? :? \s )? [(\[*\"']* {_BEFORE}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+CANDIDATES_END = re.compile(r"[)\]*\"']*\s?[,:\n]")  # after such a list: of A and B, …
+# What follows or precedes a letter that the answer denies. DENIED_AFTER and DENIED_IN_CLAUSE are tried together: the first has
+# what follows the letter at once, the second also what comes later in its clause.
 DENIED_AFTER = re.compile(
     r"""
     [)\]*\"']* (?:번)? (?: 이 | 가 | 은 | 는 | 도 | 만 | 만이 | 를 | 을 | : )? [^\S\n]*
@@ -249,9 +283,9 @@ DENIED_IN_CLAUSE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-IS_NOT = re.compile(r"[)\]*\"']*(?:번)?(?:이|가|은|는)?\s?아[니닙]")  # B가 아닙니다, (B)번이 아닙니다
-# A pattern with _BEFORE at its end ends where the letter that it is about starts.
-_BEFORE = r"(?= [A-D] (?![A-Za-z'’]) )"
+# Follows the letter of "정답은 B가 아닙니다". That is not the answer, but it is not called wrong either, which counts if the
+# question asks for the wrong choice.
+IS_NOT = re.compile(r"[)\]*\"']*(?:번)?(?:이|가|은|는)?\s?아[니닙]")
 DENIED_BEFORE = re.compile(
     rf"""
     (?:
@@ -331,36 +365,13 @@ ASKS_FOR_WRONG = re.compile(
 )
 ASKS_FOR_PLACE = re.compile(r"\b(?:second|third|fourth|last|next|runner)\b|번째", re.IGNORECASE)
 
-# Several letters that are joined: A, B와 D; A, C or D. "and C" ends a list: in "among A, B and C, B is …",
-# the last B is not of it.
-_LISTED = (
-    r"(?<![A-Za-z]) (?:(?:[Oo]ption|[Cc]hoice|보기|설명|선택지)\s)? [(\[*\"']* [A-D] (?![A-Za-z'’]) [)\]*\"']* (?:번)?"
-)
-LIST = re.compile(
-    rf"""
-    {_LISTED} (?: \s* , \s* {_LISTED} )*+ (?: \s* ,? \s* (?: and | or | nor | & ) \s+ (?:in\s)? {_LISTED} )+   # A, C or D
-    | {_LISTED} (?: \s* (?: , | / | · | {_JOINS} )+ \s* {_LISTED} )+  # A와 B와 D
-    """,
-    re.VERBOSE,
-)
-ALL_OF_THEM = re.compile(r"\s*(?:(?:은|는|이|가)\s)?(?:모두|전부|다\s|둘\s)")  # A, B는 모두
-# What precedes a list of which one is chosen: of A and B, …
-OF_LIST = re.compile(
-    rf"""
-    (?: \b (?: between | among | amongst | out\ of | comparing | considering | looking\ at | reviewing | evaluating | given )
-      | (?: ^ | [.!?\n] ) \s* of )
-    \s+ (?: (?:the\s)? (?: \w+\s )? (?: options | choices | descriptions | statements ) \s? :? \s )? [(\[*\"']* {_BEFORE}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-CANDIDATES_END = re.compile(r"[)\]*\"']*\s?[,:\n]")  # after such a list: of A and B, …
 # The head of an item in a list of the choices with their values, in which all have the same mark: A: 20, B: 50; A (20), B (50)
 HEAD = re.compile(r"(?<![A-Za-z])([A-D])[)\]*]*\s?([:=(])")
 # An output that begins with the choices, one per line. A letter alone in the first line is an answer and does not match.
 REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
 CHOICE_IN_QUESTION = re.compile(r"(?:^|\s)\(?([A-D])[.):]\s")  # (A) Japan, A. Japan
 CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")  # A. Japan
-# In an answer, or its last sentence: it may say which choice is not right, so no letter is read from it.
+# If this is in an answer or its last sentence, the answer may say which choice is not right, so no letter is read from it.
 DENIES = re.compile(r"\bnot\b|n't\b|아[니닙님]")
 # A line of an answer to a question with several right choices.
 ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")  # **A**, B

@@ -70,8 +70,9 @@ def names_in(name: str, output: str) -> bool:
     pattern = rf"""
         (?<![가-힣A-Za-z\d]) {_ANY_SEPARATORS.join(words)}
         (?: (?: 업 | \s?{ROLE_WORDS})? {WORD_END}     # 대학, 음식점업, 건설업 분야, but not 대학원
-          | (?! [가-힣] (?: 입니 | 이[다며고었] | 였[다습] | 에서 | 으로 | 보다 ) )   # but not 대학원입니다 for 대학
-            [가-힣]{{3}}                      # 북한산국립공원 for 북한산
+          # Or the name begins a word that is at least three syllables longer: 북한산국립공원 for 북한산. One syllable with an
+          # ending is another word: 대학원입니다 is not 대학.
+          | (?! [가-힣] (?: 입니 | 이[다며고었] | 였[다습] | 에서 | 으로 | 보다 ) ) [가-힣]{{3}}
         )
     """
     return re.search(pattern, output, re.VERBOSE) is not None
