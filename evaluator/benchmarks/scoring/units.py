@@ -57,7 +57,8 @@ BESIDE = {
 }
 
 # Spellings that are units only right after a number, and only if a particle or no letter follows (WORD_END), because other words
-# begin with them: 3반, but not 3반도체 or 3 반도체. Those in UNITS may be apart from the number and have any ending: 12 대의.
+# begin with them: 3반, but not 3반도체 or 3 반도체. Those in UNITS may have any ending, and may be apart from the number: 12 대의.
+# For those of one syllable see `_AFTER_UNIT`.
 UNITS_AT_WORD_END = {
     "학년도": "년", "학년": "학년", "반": "반", "층": "층", "시": "시", "차": "차", "쪽": "쪽", "페이지": "쪽", "항": "항", "조항": "항", "실": "실", "석": "석", "의석": "의석",
     "정": "정", "팀": "팀", "평": "평", "벌": "벌", "켤레": "켤레", "상자": "상자", "포기": "포기", "학급": "학급", "차로": "차로", "병": "병", "그릇": "그릇",
@@ -101,10 +102,17 @@ WORD_END = r"""
 """
 _SPELLINGS_AT_WORD_END = "|".join(sorted(UNITS_AT_WORD_END, key=len, reverse=True))
 _NO_UNIT_AT_WORD_END = "정도 | 차이 | 시도 | 시가 | 반도 | 항의"  # 10정도, 3차이: not a unit and a particle
+# What else than the end of a word may follow a unit of one syllable that is apart from its number. Without this rule, the first
+# syllable of a noun would be a unit: 3 회사, 2023 인구, 2020 대비.
+_AFTER_UNIT = """
+    간 | 대 | 권 | 들 | 전 | 후 | 중 | 내 | 말 | 초 | 차 | 씨 | 꼴 | 일 | 밖 | 뿐 | 넘        # 3 년간, 20 명대, 7 위권
+  | 보다 | 처럼 | 마다 | 나 | 라 | 하고 | 한테 | 동안 | 남짓 | 안팎 | 어치                            # 5 배나, 603 명보다
+"""
 # A unit that ends in a Latin letter is not the beginning of a word: 350 t, but not 350 total.
 UNIT = rf"""
 (?: (?<!\s) (?!{_NO_UNIT_AT_WORD_END}) (?:{_SPELLINGS_AT_WORD_END}) {WORD_END}
   | (?!{_NO_UNIT}) (?:{_SPELLINGS}) (?:(?<![A-Za-z])|(?![A-Za-z]))
+    (?: (?<!\s[가-힣]) | (?![가-힣]) | {WORD_END} | (?={_AFTER_UNIT}) )
   | (?-i:[WJV]) (?![A-Za-z])                          # 350 W
   | (?<=\d) (?-i:A) (?![A-Za-z])                      # 350A, but not 350 A, where A may be a choice or an article
 )

@@ -29,6 +29,9 @@ READ: list[tuple[str, list[tuple[str, str]]]] = [
     ("PM10.5", []),
     ("1e-5", []),
     ("3 프로그램", [("3", "")]),
+    ("2023 인구, 2020 대비, 3 회사, 12 대학, 5 장소", [("2023", ""), ("2020", ""), ("3", ""), ("12", ""), ("5", "")]),
+    ("12 대의, 603 명보다, 3 년간, 5 배나", [("12", "대"), ("603", "명"), ("3", "년"), ("5", "배")]),
+    ("727.6백만 톤CO2eq", [("727600000", "톤")]),
     ("3프로입니다", [("3", "%")]),
     ("15.\n표의 값입니다.", [("15", "")]),
     ("5 mıllion", [("5000000", "")]),
@@ -147,6 +150,19 @@ def test_quantities_reads_numbers_and_units(text: str, expected: list[tuple[str,
 @pytest.mark.parametrize(("gold", "output", "right"), CASES)
 def test_strict_match_compares_quantities(gold: str, output: str, right: bool) -> None:
     assert strict_match("얼마인가요?", gold, output) is right
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "2023 인구: 603천 명",
+        "2023 인구는 603천 명입니다.",
+        "2020 대비 2023년 603천 명",
+        "인구(2023 인구조사): 603천 명",
+    ],
+)
+def test_strict_match_reads_no_unit_from_a_noun_after_a_year(output: str) -> None:
+    assert strict_match("2023년 인구는 몇 명입니까?", "603천 명", output)
 
 
 def test_strict_match_ignores_quantities_of_question() -> None:
