@@ -47,7 +47,7 @@ PASSWORD_PATTERN = re.compile(
     """,
     re.VERBOSE,
 )
-MAX_PRINTED_CHARS = 10_000  # of a printed line that has no end yet; when it is longer, its beginning is logged
+MAX_PRINTED_CHARS = 10_000  # of a printed line that has no end yet; a longer one is logged in pieces
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 
@@ -168,8 +168,10 @@ class _LoggedLines(io.TextIOBase):
             return len(text)
         *lines, unfinished = f"{getattr(self._thread, 'unfinished', '')}{text}".split("\n")
         while len(unfinished) > MAX_PRINTED_CHARS:
-            lines.append(unfinished[:MAX_PRINTED_CHARS])
-            unfinished = unfinished[MAX_PRINTED_CHARS:]
+            # Cut at a space, because half of a token does not look like one and would be logged.
+            end = unfinished.rfind(" ", 0, MAX_PRINTED_CHARS) + 1 or MAX_PRINTED_CHARS
+            lines.append(unfinished[:end])
+            unfinished = unfinished[end:]
         self._thread.unfinished = unfinished
         self._thread.is_logging = True
         try:

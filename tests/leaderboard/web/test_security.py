@@ -678,6 +678,12 @@ def test_printed_lines_are_logged(log_stream: io.StringIO) -> None:
     assert "a line of two parts" in messages and "to stdout" in messages and "x" * 10_000 in messages
 
 
+def test_token_in_a_long_printed_line_is_not_cut_in_two(log_stream: io.StringIO) -> None:
+    with log_printed_lines():
+        print("x" * 9993 + " hf_AbCdEfGhIjKlMnOpQr is a token")
+    assert "hf_" not in log_stream.getvalue() and "EfGh" not in log_stream.getvalue()
+
+
 def test_printed_lines_are_dropped_if_the_log_fails(log_stream: io.StringIO) -> None:
     log_stream.close()
     with log_printed_lines():
