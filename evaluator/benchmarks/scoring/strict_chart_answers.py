@@ -73,9 +73,11 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         return False
     if question_type in CHOICES:
         return _same_letters(answer, response, question)
-    if _is_yes_or_no(answer):
+    is_of_list_type = question_type in ORDERED | ORDERED_BY_CHARACTER | UNORDERED
+    has_items = is_of_list_type and "," in answer  # "Yes,Not stated" has two, and no reason for a yes
+    if _is_yes_or_no(answer) and not has_items:
         return _polarity(_after_marker(response)) is _polarity(answer)
-    if question_type in ORDERED | ORDERED_BY_CHARACTER | UNORDERED:
+    if is_of_list_type:
         return same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
     passages = answering_passages(question, answer, response)
     if not passages:  # a list of candidates, unless it is the answer itself: Food/Drinks

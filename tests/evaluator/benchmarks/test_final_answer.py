@@ -875,6 +875,9 @@ def test_strict_rules_take_linear_time(output: str) -> None:
         (10, "5-10%", "5% to 10%", True),
         (10, "10 to 15 years", "10-15 years", True),
         (10, "10 to 15 years", "10 to 15 months", False),
+        (41, "Yes,Not stated", "Not stated, Yes", True),
+        (41, "Yes,Not stated", "Yes, Not stated", True),
+        (41, "Yes,Not stated", "Yes, Japan", False),
     ],
 )
 def test_chart_match_reads_texts_values_lists_and_letters(kind: int, gold: str, output: str, right: bool) -> None:
