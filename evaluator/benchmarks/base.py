@@ -247,9 +247,8 @@ class Benchmark:
     @property
     def can_be_guessed(self) -> bool:
         """Whether many results of one person could reveal the answers of its private test set."""
-        return (
-            self.card.coarse is not None
-        )  # its answers are so short that they can be tried out, so scores are rounded
+        # The answers of a coarse set are so short that they can be tried out, so its scores are rounded.
+        return self.card.coarse is not None
 
     @property
     def item_metric(self) -> Metric:

@@ -21,8 +21,8 @@ Read = str | Callable[[SourceRow], str]  # the name of a column, or a function t
 class Columns:
     """The columns of the makers' tables.
 
-    A field is the name of a column. `id` and the values of `axes` may also be a function of the row. Such a function raises KeyError
-    or ValueError if the row cannot be used.
+    A field is the name of a column. `id` and the values of `axes` may also be a function of the row. Such a function
+    raises KeyError or ValueError if the row cannot be used.
     """
 
     image: str | tuple[str, ...]  # has file names or pictures; of several columns, the first with a value is read

@@ -99,9 +99,8 @@ class ApiEngine:
         if options.remote and (fault := key_fault(options.api.key)):
             raise EvaluationError(FailureCode.API_REFUSED, fault)
         self._server: Server | None = None
-        self._served_model: Any = (
-            None  # ServedModel; None for a remote server, and if only the server can run the model
-        )
+        # A ServedModel. None for a remote server, and if only the server can run the model.
+        self._served_model: Any = None
         self._output_format = OutputFormat(writes_reasoning=True if options.asks_for_reasoning else None)
         if options.api.spawn:
             self._start_server(options.api.spawn)

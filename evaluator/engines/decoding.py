@@ -121,9 +121,8 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         self._reasoning_budget = reasoning
         # The state of each row.
         self._phases: list[_Phase] = ["reasoning" if is_open else "direct" for is_open in begins_in_reasoning]
-        self._answer_at = [0] * len(
-            begins_in_reasoning
-        )  # new tokens up to the last closing tag, after which the answer begins
+        # The number of new tokens up to the last closing tag, after which the answer begins.
+        self._answer_at = [0] * len(begins_in_reasoning)
         self.ended: list[int | None] = [None] * len(begins_in_reasoning)
         # The tags are searched in this many of the last tokens. A model may write a tag in other tokens than the tokenizer
         # would, but each of them has at least a byte of it.

@@ -1,8 +1,8 @@
 """Draw the charts of ko-fresh with matplotlib. Values are read from axes and areas; only maps print some of them.
 
-`Facts.style`, 0 to 7, varies the charts. Its remainder when divided by 4 chooses the palette, of which the last is grey and hatched. Odd
-styles turn the bars of the layout "bar" and make rings of pies. Styles from 4 on have dashed lines and fewer labels on their
-scales, and styles from 6 on have hatches in colours, too.
+`Facts.style`, 0 to 7, varies the charts. Its remainder when divided by 4 chooses the palette, of which the last is grey and
+hatched. Odd styles turn the bars of the layout "bar" and make rings of pies. Styles from 4 on have dashed lines and fewer
+labels on their scales, and styles from 6 on have hatches in colours, too.
 """
 
 import itertools

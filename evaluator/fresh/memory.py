@@ -1,10 +1,10 @@
 """Ask published questions again about figures with other numbers, to measure whether a model has memorised the answers.
 
 Such an item shows a published figure with numbers from the seed of the new set, which is secret. All published answers to its
-question are known to be wrong then, also within their tolerance. A published figure has two answers, the original's and the twin's. Two more
-are drawn in the same way from yet other numbers and held back: they are never shown or published. A model that has not seen
-the published answers gives published and held-back ones equally often, so the difference is 0 on average, however well it
-reads or guesses.
+question are known to be wrong then, also within their tolerance. A published figure has two answers, the original's and the
+twin's. Two more are drawn in the same way from yet other numbers and held back: they are never shown or published. A model
+that has not seen the published answers gives published and held-back ones equally often, so the difference is 0 on average,
+however well it reads or guesses.
 """
 
 from collections.abc import Iterator, Sequence

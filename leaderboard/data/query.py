@@ -1,7 +1,7 @@
 """Search, filter and sort the rows of a benchmark's table, as the parameters of a URL ask for.
 
-`Query.from_params` reads the parameters, and `View.select` applies the query with `matching_rows` and `sort_rows` from here. The
-overview and the lists of models search with `find` and filter with `fits_model`.
+`Query.from_params` reads the parameters, and `View.select` applies the query with `matching_rows` and `sort_rows` from here.
+The overview and the lists of models search with `find` and filter with `fits_model`.
 
 Example: `?q=gemma license:apache&size=4-8,8-16&sort=latency` lists the models with Gemma in their names, an Apache licence
 and 4 to 16 billion parameters, fastest first. How Korean words match is described in `hangul.py`.

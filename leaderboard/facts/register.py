@@ -205,7 +205,8 @@ def entries(title: str) -> list[Entry]:
     found: list[Entry] = []
     for group in groups.values():
         for of_owner in _split_by(group, lambda number: number.owner):
-            # The version is read from the printed name. `model_key` reads the Hub id, if there is one, and Hub ids have no version.
+            # The version is read from the printed name. `model_key` reads the Hub id, if there is one, and Hub ids have
+            # no version.
             of_versions = _split_by(of_owner, lambda number: read_name(number.model).version)
             found += [_entry(of_model) for of_model in of_versions]
     return sorted(found, key=lambda entry: entry.model.casefold())
@@ -214,9 +215,9 @@ def entries(title: str) -> list[Entry]:
 def _split_by(group: list[Number], part_of: Callable[[Number], str]) -> list[list[Number]]:
     """Split numbers with one name by a part that tells models apart, such as the owner, if it has at least two values.
 
-    `part_of` returns the part, or "" for a number without it, which may be of any of these models. If there is only one, it is taken to be of that one:
-    "GPT-4o" and "GPT-4o (2024-05-13)" stay together. If there is "GPT-4o (2024-11-20)" too, "GPT-4o" may be either, and the
-    result has three groups.
+    `part_of` returns the part, or "" for a number without it, which may be of any of these models. If there is only one, it
+    is taken to be of that one: "GPT-4o" and "GPT-4o (2024-05-13)" stay together. If there is "GPT-4o (2024-11-20)" too,
+    "GPT-4o" may be either, and the result has three groups.
     """
     by_part: dict[str, list[Number]] = {}
     for number in group:

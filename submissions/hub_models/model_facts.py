@@ -87,9 +87,8 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         trial = replace(trial, fault="", drops="")
     weight_bytes = sum(full_model.sizes.get(name, 0) for name in full_model.headers)
     parts = shown_architecture(config)
-    if (
-        repository.declared_base
-    ):  # the base that the card of a full model names; it is shown how many of its tensors it has
+    # The card of a full model may name a base. The facts then tell how many of its tensors the model shares.
+    if repository.declared_base:
         parts = with_base_tensors(parts, repository.shapes, repository.declared_base.shapes)
     base_model, base_revision = _base_of(repository)
     return ModelFacts(

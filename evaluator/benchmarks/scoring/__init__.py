@@ -1,7 +1,8 @@
 """Scoring rules that are too long for the file of their benchmark, and what they share.
 
 A *published* rule repeats the makers' own script, mistakes included. A *strict* rule decides as a person would whether an
-output gives the right answer, whatever its wording. The strict rules, each of which reads an output through `stated_answer` first, are:
+output gives the right answer, whatever its wording. The strict rules, each of which reads an output through `stated_answer`
+first, are:
 
 | entry point | decides about | for |
 |---|---|---|

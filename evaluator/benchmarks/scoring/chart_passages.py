@@ -113,9 +113,8 @@ _EITHER_VALUE = re.compile(
 # Before another form of the same value: "12.4 %, or roughly 12 %".
 _REWORDS = re.compile(r",?\sor\s(?=(?:roughly|about|approximately|around|simply)\s[$€£₩]?\d)", re.IGNORECASE)
 _LABELLED_SEPARATOR = re.compile(r"\s*[;,/]\s+(?=[^:;,/]{2,40}:\s)")  # Japan: 12 %; Italy: 15 %
-_LABELLED_LINE = re.compile(
-    r"(?:[^:\d]{2,40}|(?:in\s)?(?:19|20)\d\d):\s[^:]{1,60}", re.IGNORECASE
-)  # Japan: 12 %; 2020: 12 %
+# Japan: 12 %; 2020: 12 %
+_LABELLED_LINE = re.compile(r"(?:[^:\d]{2,40}|(?:in\s)?(?:19|20)\d\d):\s[^:]{1,60}", re.IGNORECASE)
 _BULLET_MARK = re.compile(r"^[ \t]*[-*•][ \t]+")  # - Japan: 12 %
 
 

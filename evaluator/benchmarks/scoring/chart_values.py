@@ -74,9 +74,8 @@ _UNIT_WORD = re.compile(r"(?!to\b)[A-Za-z가-힣]{3,}|%")
 # Between the two numbers of a range or a share: 16-24, 5 to 10, 1/3.
 _JOINS_NUMBERS = re.compile(r"\s?(?:-|~|/|to\b|에서|부터)\s*")
 _IN_SO_MANY = re.compile(r"(?<=\d)\s(?:in|(?:out\s)?of)\s(?:every\s)?(?=\d)", re.IGNORECASE)  # 3 in 10, 3 out of 10
-_ONE_IN = re.compile(
-    r"\bone(?=\s(?:in|(?:out\s)?of)\s)", re.IGNORECASE
-)  # one in three; `number_words_as_digits` leaves it
+# One in three, which `number_words_as_digits` leaves.
+_ONE_IN = re.compile(r"\bone(?=\s(?:in|(?:out\s)?of)\s)", re.IGNORECASE)
 _DENIED_PAIR = re.compile(r"(?:\b(?:not|except|than)|n't)\s(?:the\s)?$", re.IGNORECASE)  # before the pair: not [16-24]
 _UNIT_AFTER_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")  # per ton, per a ton
 # Words of the change that a question asks about, by the sense that `scan` gives to a value.

@@ -31,9 +31,8 @@ _DISTRICT = re.compile(r"(?<=[가-힣]{2})(?:특별시|광역시|[시군구도�
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _IS_NOT_MEANT = re.compile(r"(?:이|가|은|는|을|를)?\s?(?:아니|아닙|보다|제외|빼고)")  # after a name: 아파트가 아닙니다
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
-_CONCLUDES = re.compile(
-    r"(?:따라서|그러므로|그래서|그러니|즉|결국|결론적으로|종합하면)[,\s]+|∴\s*"
-)  # begins a conclusion
+# The beginning of a conclusion.
+_CONCLUDES = re.compile(r"(?:따라서|그러므로|그래서|그러니|즉|결국|결론적으로|종합하면)[,\s]+|∴\s*")
 _HANGUL = re.compile(r"[가-힣][가-힣\d· ]*")  # one or more words
 # Words of an English sentence in which a name is not the answer: "All types except 아파트", but not "no doubt".
 _DENIES = re.compile(

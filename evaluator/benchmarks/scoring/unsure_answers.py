@@ -56,8 +56,9 @@ _ASKS_FOR_DENIED = re.compile(r"않|못|없|아닌|안\s")  # 시청으로 가�
 def is_unsure(question: str, gold: str, output: str) -> bool:
     """Return whether an answer says that the value is unknown, or denies or bounds its only value.
 
-    It is for "300건인지 알 수 없습니다", "300건은 아닙니다", "not 300" and "300건 이상". Values of the question may be repeated. A bound does not count if the gold answer has one too. An answer with two values
-    is left to the rules that choose among them: in "300건 이상인 달은 5개입니다" the bound is not the answer's.
+    It is for "300건인지 알 수 없습니다", "300건은 아닙니다", "not 300" and "300건 이상". Values of the question may be
+    repeated. A bound does not count if the gold answer has one too. An answer with two values is left to the rules that
+    choose among them: in "300건 이상인 달은 5개입니다" the bound is not the answer's.
     """
     text = plain(output)
     if _UNSURE.search(text):
