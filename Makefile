@@ -4,7 +4,7 @@
 #   make test    formatting, types and all tests, in a real browser too
 #   make test-unit     the tests without a browser, real models and other processes
 #   make lint          formatting and types
-#   make test-faults   the long proofs: workers killed, the Hub failing (docs/reliability.md)
+#   make test-slow     the long forms of the tests: workers killed, the Hub failing (docs/reliability.md), every kind of model
 #   make init SPACE=ORG/board STATIC=1 MACHINE=FOLDER    a board in a Space, as files, or on a machine (docs/deploy.md)
 #   make doctor        checks everything that a board needs
 #   make worker        a worker without a board (ARGS="--every 10m")
@@ -42,7 +42,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve init doctor worker test test-unit lint test-faults test-deploy test-servers test-ray audit lock demo bench simulate docs screenshots clean
+.PHONY: serve init doctor worker test test-unit lint test-slow test-deploy test-servers test-ray audit lock demo bench simulate docs screenshots clean
 .DEFAULT_GOAL := serve
 
 # Else each of the many processes that evaluations and tests start compiles the project's modules anew.
@@ -70,16 +70,16 @@ test: lint
 
 test-unit: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap
-	$(BIN)/pytest -n 2 -m "not browser and not model and not integration and not faults and not deploy and not servers"
+	$(BIN)/pytest -n 2 -m "not browser and not model and not integration and not slow and not deploy and not servers"
 
 lint: $(EVALUATOR) $(TESTS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test-faults: $(EVALUATOR) $(TESTS)
+test-slow: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts git bubblewrap
-	$(BIN)/pytest -n 2 --dist load -m faults --timeout 900 --durations=5
+	$(BIN)/pytest -n 2 --dist load -m slow --timeout 900 --durations=5
 
 test-deploy: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh docker git prometheus
@@ -108,7 +108,7 @@ test-servers: $(EVALUATOR) $(TESTS) $(if $(VLLM),,.venv-vllm/.made)
 
 test-ray: .venv-ray/.made $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap slurm
-	PATH="$$PATH:$(CURDIR)/.venv-ray/bin" $(BIN)/pytest -q tests/evaluator/worker/launchers -m "not faults or faults" -k "ray or slurm" --timeout 180
+	PATH="$$PATH:$(CURDIR)/.venv-ray/bin" $(BIN)/pytest -q tests/evaluator/worker/launchers -m "not slow or slow" -k "ray or slurm" --timeout 180
 
 audit: $(EVALUATOR) $(TESTS)
 	$(BIN)/pip-audit --skip-editable --progress-spinner off

@@ -47,7 +47,7 @@ def test_every_part_has_small_sizes() -> None:
 
 
 @pytest.mark.model
-@pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.parametrize("part", SMALL)
 def test_part_runs(part: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for module, sizes in SMALL[part]:

@@ -14,6 +14,7 @@ from scripts.readers.serve import printed_by_picture
 SEED, N = "a reader has never seen this", 160
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_rules_read_only_printed_values(tmp_path: Path) -> None:
     draw_set(SEED, tmp_path / "set", N)

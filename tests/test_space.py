@@ -121,7 +121,7 @@ def test_front_matter_names_pinned_gradio() -> None:
     assert f"gradio[oauth]=={version[1]}\n" in (ROOT / "requirements.txt").read_text()
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_deploy_guide_uploads_files(space: tuple[Path, Path], hub: Hub) -> None:
     """Follow docs/deploy.md: a push is refused because of images, and the Hub's client stores them in LFS unchanged."""
     app, _ = space

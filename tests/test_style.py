@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -126,9 +127,14 @@ def _places(rule: Callable[[ast.AST], bool], files: Iterable[Path]) -> list[str]
 
 def _found(rule: Callable[[ast.AST], bool], source: str) -> Iterator[int]:
     """Yield the lines of the statements that break a rule."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _nodes(source):
         if rule(node):
             yield node.lineno  # type: ignore[attr-defined]
+
+
+@cache
+def _nodes(source: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(source)))
 
 
 @pytest.mark.parametrize("rule", RULES)

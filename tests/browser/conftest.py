@@ -1,6 +1,6 @@
 """Run the app in a separate process and open it in Chromium, failing on script errors and foreign requests."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,14 +33,17 @@ WIDTHS = (1400, 390)
 VIEWS = [(language, width) for language in LANGUAGE_FOLDERS for width in WIDTHS]
 
 
-def seen_in(language: Language, width: int, widths: Sequence[int] = WIDTHS) -> pytest.MarkDecorator:
-    """Run a test in the given view with `make test`, and in all other views only with `make test-faults`."""
-    params = [
-        pytest.param(view, id=f"{view[0]}-{view[1]}", marks=() if view == (language, width) else pytest.mark.faults)
-        for view in VIEWS
-        if view[1] in widths
-    ]
-    return pytest.mark.parametrize("seen", params, indirect=True)
+def view_is(language: Language, width: int, argument: str = "view", *, indirect: bool = False) -> pytest.MarkDecorator:
+    """Run a test in the given view with `make test`, and in all other views only with `make test-slow`."""
+    params = []
+    for view in VIEWS:
+        marks = () if view == (language, width) else pytest.mark.slow
+        params.append(pytest.param(view, id=f"{view[0]}-{view[1]}", marks=marks))
+    return pytest.mark.parametrize(argument, params, indirect=indirect)
+
+
+def seen_in(language: Language, width: int) -> pytest.MarkDecorator:
+    return view_is(language, width, "seen", indirect=True)
 
 
 DESKTOP = seen_in("ko", 1400)

@@ -11,7 +11,7 @@ from tests.browser.conftest import Seen, drawn_charts, seen_in
 SERIOUS = ("serious", "critical")  # impact levels of axe-core
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 WITH_CONTENT = ["models/o/alpha", "models/no/such", "compare?models=o/alpha,o/beta,Gemini-3-pro", "submit"]
-DARK_MODE_PATHS = ["", "ko-vqa", "submit", "models/o/alpha"]
+ONE_OF_EACH_KIND = ["", "ko-vqa", "submit", "models/o/alpha"]
 # axe needs time for every element in the document. So of rows that differ only in words and numbers one is kept.
 KEEP_ONE_ROW_OF_EACH_KIND = """() => {
   const kinds = new Set();
@@ -22,26 +22,22 @@ KEEP_ONE_ROW_OF_EACH_KIND = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @seen_in("ko", 1400)
 def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     """Check every page and every kind of chart."""
-    drawn = set[str]()
-    for path in (*pages(), *WITH_CONTENT):
-        seen.open(f"{path}{'&' if '?' in path else '?'}__theme=light")
-        _unfold(seen, path, drawn)
-        seen.page.evaluate(KEEP_ONE_ROW_OF_EACH_KIND)
-        assert _serious_findings(seen) == [], path
+    _check(seen, [*pages(), *WITH_CONTENT], "light")
+
+
+@seen_in("ko", 1400)
+def test_light_pages_have_no_serious_axe_findings(seen: Seen) -> None:
+    _check(seen, ONE_OF_EACH_KIND, "light")
 
 
 @seen_in("en", 390)
 def test_dark_pages_have_no_serious_axe_findings(seen: Seen) -> None:
-    drawn = set[str]()
-    for path in DARK_MODE_PATHS:
-        seen.open(f"{path}?__theme=dark")
-        _unfold(seen, path, drawn)
-        seen.page.evaluate(KEEP_ONE_ROW_OF_EACH_KIND)
-        assert _serious_findings(seen) == [], path
+    _check(seen, ONE_OF_EACH_KIND, "dark")
 
 
 @seen_in("ko", 390)
@@ -51,6 +47,15 @@ def test_request_page_has_no_serious_axe_findings_in_any_status(seen: Seen) -> N
             seen.open(f"requests/{request.key}?__theme={theme}")
             expect(seen.page.locator(".hn-request h1")).to_contain_text(request.model_id)
             assert _serious_findings(seen) == [], request.model_id
+
+
+def _check(seen: Seen, paths: list[str], theme: str) -> None:
+    drawn = set[str]()
+    for path in paths:
+        seen.open(f"{path}{'&' if '?' in path else '?'}__theme={theme}")
+        _unfold(seen, path, drawn)
+        seen.page.evaluate(KEEP_ONE_ROW_OF_EACH_KIND)
+        assert _serious_findings(seen) == [], path
 
 
 def _unfold(seen: Seen, path: str, drawn: set[str]) -> None:

@@ -1,6 +1,7 @@
 """Test the board as files, served by a plain file server, with and without JavaScript."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,19 +14,21 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
 from leaderboard.edition.build import Edition, build
 from leaderboard.views.location import LANGUAGE_FOLDERS
-from leaderboard.views.texts import text
+from leaderboard.views.texts import Language, text
 from scripts.support.records import result_of
+from submissions.config.paths import PUBLISHED
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
-from tests.browser.conftest import WIDTHS, Site
+from tests.browser.conftest import Site, view_is
 
 ROWS = "#rows tbody tr:not([hidden], .hn-kind)"
 
 
-@pytest.mark.parametrize("folder", LANGUAGE_FOLDERS.values())
-@pytest.mark.parametrize("width", WIDTHS)
-def test_all_pages_fit_and_show_rows(edition: str, page: Page, folder: str, width: int) -> None:
+@view_is("ko", 390)
+def test_all_pages_fit_and_show_rows(edition: str, page: Page, view: tuple[Language, int]) -> None:
+    language, width = view
     page.set_viewport_size({"width": width, "height": 900})
+    folder = LANGUAGE_FOLDERS[language]
     for name in ("index", *BENCHMARKS, "models", "record", "queue", "submit", "models/o/alpha"):
         page.goto(f"{edition}/{folder}{name}.html")
         expect(page.locator("h1")).to_be_visible()
@@ -156,11 +159,13 @@ def test_long_table_is_completed_for_search(
 ) -> None:
     results = [result_of(make_request(benchmark="ko-vqa", model_id=f"owner/model-{n:03}")) for n in range(120)]
     store.commit({r.path: r.to_bytes() for r in results}, store.head(), "many")
-    build(LiveBoard(store), tmp_path, Edition())
+    published = tmp_path / "published"
+    shutil.copytree(PUBLISHED / "ko-vqa", published / "ko-vqa")
+    build(LiveBoard(store, published=published), tmp_path / "out", Edition())
     page = browser.new_page(locale="en-US")
     page.route(
         "http://edition.test/**",
-        lambda route: route.fulfill(path=tmp_path / route.request.url.split("test/")[1].split("?")[0]),
+        lambda route: route.fulfill(path=tmp_path / "out" / route.request.url.split("test/")[1].split("?")[0]),
     )
     page.goto("http://edition.test/en/ko-vqa.html")
     expect(page.locator(ROWS)).to_have_count(ROWS_PER_PAGE)

@@ -15,7 +15,7 @@ from scripts.support.records import request_numbered
 from submissions.records.request import Progress, Stage
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
-from tests.browser.conftest import DESKTOP, PHONE, VIEWS, WIDTHS, Seen, Site, drawn_charts
+from tests.browser.conftest import DESKTOP, PHONE, WIDTHS, Seen, Site, drawn_charts
 
 SUPPORTED = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that the tiny models can be submitted to
 MAX_TABS = 150  # presses of the Tab key to reach any element of a page
@@ -60,7 +60,7 @@ def test_phone_shows_rows_on_first_screen(seen: Seen) -> None:
         seen.assert_fits()
 
 
-@pytest.mark.parametrize("seen", VIEWS, indirect=True, ids=str)
+@DESKTOP
 def test_first_row_is_near_the_top(seen: Seen) -> None:
     """It is at most 340 pixels down on a desktop, and 240 on a phone."""
     for path in ("", *BENCHMARKS):
@@ -367,8 +367,8 @@ def test_board_works_with_keyboard_only(seen: Seen) -> None:
     ("locale", "first", "other"),
     [
         ("fr-FR", "en", "ko"),
-        pytest.param("en-US", "en", "ko", marks=pytest.mark.faults),
-        pytest.param("ko-KR", "ko", "en", marks=pytest.mark.faults),
+        pytest.param("en-US", "en", "ko", marks=pytest.mark.slow),
+        pytest.param("ko-KR", "ko", "en", marks=pytest.mark.slow),
     ],
 )
 def test_first_page_uses_browser_language(

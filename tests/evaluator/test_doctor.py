@@ -303,6 +303,7 @@ def test_worker_asks_board_below_a_path_or_a_password(
     assert said in line and not line.startswith("FAULT")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false {model} {port}"])
 def test_doctor_starts_server(server: str, doctor: Doctor) -> None:
     done = doctor(HANNUN_SERVER=server)

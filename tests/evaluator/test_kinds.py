@@ -97,7 +97,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().err
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_hybrid_model_has_row_per_thinking_mode(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -114,7 +114,7 @@ def test_hybrid_model_has_row_per_thinking_mode(
     assert "--thinking on" in (on_result.reproduce or "") and "--thinking off" in (off_result.reproduce or "")
 
 
-MORE = [pytest.param(name, marks=pytest.mark.faults) for name in ("gemma3", "internvl", "smolvlm", "phi4_multimodal")]
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("gemma3", "internvl", "smolvlm", "phi4_multimodal")]
 
 
 @pytest.mark.parametrize("family", ["qwen2_5_vl", *MORE])
@@ -129,7 +129,7 @@ def test_image_families_get_rows(
     assert result.generation and result.generation.decoding == "greedy"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_reasoning_is_only_in_private_details(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,7 +142,7 @@ def test_reasoning_is_only_in_private_details(
     assert result.reasoning and result.reasoning.tokens_mean > 0
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_adapter_and_base_have_separate_rows(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,7 +225,7 @@ def test_chat_engine_ignores_adapter_in_model_folder(zoo_settings: Settings) -> 
     assert answer_of(base, "합계는?") == expected
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_quantised_model_has_method_as_precision(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -289,7 +289,7 @@ def make_custom(settings: Settings) -> Path:
     return folder
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_custom_code_runs_after_approval_of_commit(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,7 +410,7 @@ def test_api_efforts_have_separate_rows(
     assert budgets == {plain: 0, low: 24}, "the token budgets of the requests"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_template_efforts_have_separate_rows(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -425,7 +425,7 @@ def test_template_efforts_have_separate_rows(
 SERVE = "transformers serve {model} --device cpu --dtype {precision} --host 127.0.0.1 --port {port}"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_worker_uses_server_and_falls_back(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -35,7 +35,7 @@ ROUNDS = 8
 WORKERS, REQUESTS = 8, 50
 SUBMISSIONS = 500
 KINDS = ["git", "hub"]
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(params=KINDS)

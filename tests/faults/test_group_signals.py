@@ -24,7 +24,7 @@ from submissions.store.base import Store
 from tests.conftest import environment_of
 from tests.faults.worker import EARLY, INFERENCE, LATE
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 STEPS = (*EARLY[2:], "before scoring", "while scoring", *INFERENCE, *LATE)
 STOPS = 24  # number of stops at random moments

@@ -28,7 +28,7 @@ from submissions.store.open import open_store
 from submissions.store.time_limits import TIMEOUT
 from tests.conftest import environment_of, settings_in
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 STOPS = 20
 MAX_STOP_S = 10.0
@@ -98,7 +98,7 @@ def test_make_serve_runs_without_a_shell() -> None:
         "make",
         "-n",
         "serve",
-    ]  # without the variables of `make test-faults`, as a nested make prints directories
+    ]  # without the variables of `make test-slow`, as a nested make prints directories
     recipe = subprocess.run(command, cwd=ROOT, env=outside, capture_output=True, text=True, check=True).stdout
     assert re.fullmatch(r"[\w./-]+ app\.py", recipe.splitlines()[-1])
 

@@ -30,6 +30,7 @@ def scored(gold: str, images: str, output: str) -> Score:
     return score
 
 
+@pytest.mark.slow
 def test_score_item_matches_published_libraries() -> None:
     names = {"wer": "wer", "cer": "cer", "rouge1": "rouge1_recall"}
     rows = vectors("ko_ocrag.jsonl")

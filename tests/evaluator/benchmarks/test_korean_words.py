@@ -85,7 +85,7 @@ def test_question_in_another_language_is_not_judged() -> None:
     assert in_korean("What is the total?", "The total is 42.") is None
 
 
-@pytest.mark.parametrize("name", ["ko-vqa", "ko-fresh", "ko-ocrag"])
+@pytest.mark.parametrize("name", ["ko-vqa", "ko-fresh", pytest.param("ko-ocrag", marks=pytest.mark.slow)])
 def test_benchmark_reports_the_share_of_answers_in_korean(name: str) -> None:
     benchmark = BENCHMARKS[name]
     items = [item for item in benchmark.load(SAMPLES / name) if not item.choices]

@@ -233,6 +233,7 @@ def test_korquad_matches_official_scorer() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_korquad_normalize_matches_plain_rule_on_mutants() -> None:
     items = KorQuAD2().load(SAMPLES / "korquad-2")
     texts = [*(i.page or "" for i in items), *(i.answer for i in items)]

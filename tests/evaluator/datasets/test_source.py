@@ -19,6 +19,7 @@ from scripts.support.serving import python
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.config.settings import Settings
 from submissions.texts.errors import SettingsError
+from tests.support.slow import every_nth
 
 pytestmark = pytest.mark.integration
 
@@ -89,7 +90,7 @@ def _fetched(
     return python("-c", code, environment=environment)
 
 
-@pytest.mark.parametrize("name", ["org/folder", "org/shards"])
+@pytest.mark.parametrize("name", every_nth(["org/shards", "org/folder"], 2))
 def test_open_source_reads_private_dataset(hub: str, tmp_path: Path, name: str) -> None:
     done = _fetched(f"hf://datasets/{name}", hub, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -126,9 +127,9 @@ def test_open_source_fetches_once_per_commit(hub: str, tmp_path: Path) -> None:
     ("data", "token", "address", "code", "message"),
     [
         ("hf://datasets/org/folder", "hf_wrong", None, 2, "no such dataset, or HANNUN_DATA_TOKEN may not read it"),
-        ("hf://datasets/org/none", TOKEN, None, 2, "no such dataset"),
-        ("hf://datasets/org/folder@nowhere", TOKEN, None, 2, "no such dataset"),
-        ("hf://datasets/org/folder#dev", TOKEN, None, 2, "dev"),
+        pytest.param("hf://datasets/org/none", TOKEN, None, 2, "no such dataset", marks=pytest.mark.slow),
+        pytest.param("hf://datasets/org/folder@nowhere", TOKEN, None, 2, "no such dataset", marks=pytest.mark.slow),
+        pytest.param("hf://datasets/org/folder#dev", TOKEN, None, 2, "dev", marks=pytest.mark.slow),
         ("hf://datasets/org/folder", TOKEN, "http://127.0.0.1:9", 1, "hub_unavailable"),
     ],
 )
@@ -194,7 +195,7 @@ def _write_case(folder: Path, case: dict[str, Any]) -> None:
     table.to_parquet(folder / "test-00000-of-00001.parquet")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", every_nth(CASES, 5), ids=lambda case: case["name"])
 def test_run_refuses_rows_without_embedded_images(
     environment: dict[str, str], hub_of_cases: str, tmp_path: Path, case: dict[str, Any]
 ) -> None:
@@ -211,6 +212,7 @@ def test_run_refuses_rows_without_embedded_images(
     assert not list((tmp_path / "work/datasets").rglob("items.parquet"))
 
 
+@pytest.mark.slow
 def test_open_source_reads_images_without_description(tmp_path: Path, hub: str) -> None:
     """Parquet files written by other libraries do not say that a struct is an image."""
     done = _fetched("hf://datasets/org/plain", hub, tmp_path)

@@ -49,6 +49,7 @@ def _few_quick_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.LONGEST_WAIT", 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_spawned_server_answers_like_chat_engine(models_dir: Path) -> None:
     model = models_dir / "tiny/image-text"
@@ -131,7 +132,7 @@ def test_load_engine_raises_if_server_does_not_start(tmp_path: Path, command: st
     assert error.value.code == "server_failed"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_run_with_spawned_server(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = ["-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text"), "--benchmark", "ko-vdc"]
     command += ["--limit", "2", "--latency-samples", "4", "--spawn", SERVE, "--out", str(tmp_path / "out")]
@@ -142,7 +143,7 @@ def test_run_with_spawned_server(environment: dict[str, str], models_dir: Path, 
     assert result.batch_invariance and result.batch_invariance.scores_changed == 0
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_parity_compares_two_engines(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = ["-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
     done = python(*command, "--spawn", SERVE, environment=environment)
@@ -605,6 +606,7 @@ def test_answer_limits_concurrent_requests() -> None:
     assert sum(answer.seconds for answer in answers) <= elapsed, "no second of overlapping requests counts twice"
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_run_on_remote_server(environment: dict[str, str], tmp_path: Path) -> None:
     fail_first = Served(

@@ -23,6 +23,7 @@ from evaluator.engines.pages import fit_page, page_windows, rank
 from scripts.support.tiny_models import TEMPLATE, make_extractive, make_image_text
 from submissions.config.paths import ROOT
 from submissions.hub_models.template_renderer import TemplateRenderer, default_template
+from tests.support.slow import every_nth
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
 
@@ -129,7 +130,7 @@ def test_extraction_matches_plain_loop(models_dir: Path, batch_size: int) -> Non
     assert long_question.text in page
 
 
-@pytest.mark.parametrize("family", ["roberta", "modernbert"])
+@pytest.mark.parametrize("family", every_nth(["roberta", "modernbert"], 2))
 def test_extraction_with_other_encoders(tmp_path: Path, family: str) -> None:
     """Cover other special tokens around the texts, other position tables and a window as long as the page."""
     model = make_extractive(tmp_path / family, family)
@@ -157,7 +158,7 @@ def test_extraction_tokenises_each_page_once(models_dir: Path, monkeypatch: pyte
     assert len(list(extractive.answer(prompts))) == 40 and read == pages
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_extraction_reads_page_of_half_a_million_tokens(models_dir: Path) -> None:
     extractive = engine("extractive", models_dir / "tiny/extractive", batch_size=16)
     page = " ".join(map(str, range(150_000)))

@@ -37,8 +37,22 @@ REFUSED = {
     "xlnet": "not_extractive",
     "canine": "not_extractive",
 }
+# Families that `make test` runs, too: at least one of each kind of engine, tokenizer and precision, and those of Korean makers.
+COMMON = {
+    "axk1", "exaone4", "exaone4_5", "gemma3", "hyperclovax", "hyperclovax_vision_v2", "internvl", "klue_roberta", "kobigbird",
+    "koelectra", "llama3", "llama_bitsandbytes", "llama_compressed_tensors", "llama_no_pad_no_end", "llama_token_types", "mistral3",
+    "phi3_with_code", "qwen2_5_vl", "qwen3", "qwen3_5", "smolvlm", "solar_open", "t5", "varco_vision",
+}  # fmt: skip
 SIZES = ((100, 60), (60, 140), (210, 190))  # of the three images: all differ and none is square
 QUESTIONS = ("합계는 얼마입니까?", "2020년 공공기관 투자 목표는 몇 조 원입니까?", "가장 큰 것은?")
+
+
+def supported_families() -> list[pytest.ParameterSet]:
+    params = []
+    for name, family in all_families().items():
+        if name not in REFUSED:
+            params.append(pytest.param(family, id=name, marks=() if name in COMMON else pytest.mark.slow))
+    return params
 
 
 @pytest.fixture(scope="session")
@@ -95,7 +109,7 @@ def asked(folder: Path, facts: ModelFacts, questions: list[Prompt]) -> Iterator[
         engine.close()
 
 
-@pytest.mark.parametrize("family", [f for n, f in all_families().items() if n not in REFUSED], ids=lambda f: f.name)
+@pytest.mark.parametrize("family", supported_families())
 def test_family_answers_do_not_depend_on_batch(family: Family, zoo: Path, images: list[Path]) -> None:
     facts = facts_of_family(zoo, family)
     assert (facts.engine, facts.takes_images) == (family.engine, family.takes_images)

@@ -45,6 +45,7 @@ def test_draw_set_reproduces_samples(tmp_path: Path) -> None:
     assert draw_set(SAMPLE[0], tmp_path / "drawn", SAMPLE[1]) == set_hash(SAMPLES / "ko-fresh")
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_draw_set_ignores_environment(tmp_path: Path) -> None:
     """Change the language, time zone, hash seed, folder, umask, number of threads and the user's matplotlibrc."""
@@ -70,6 +71,7 @@ def test_draw_set_ignores_environment(tmp_path: Path) -> None:
     assert hashes[0] == hashes[1] == set_hash(tmp_path / "a")
 
 
+@pytest.mark.slow
 def test_draw_set_ignores_number_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = draw_set("s", tmp_path / "alone", 24)
     monkeypatch.setattr("evaluator.fresh.draw.PAIRS_PER_PROCESS", 2)
@@ -211,6 +213,7 @@ def frame(facts: Facts, text: str) -> str:
     return re.sub(r"몇 \S+", "몇", words)
 
 
+@pytest.mark.slow
 def test_no_wording_tells_that_a_question_is_unanswerable() -> None:
     """Check that of each common wording most questions can be answered, and that some need a look at the picture."""
     asked: dict[str, list[bool]] = {}
@@ -263,6 +266,7 @@ def test_ladder_asks_same_questions_in_all_versions() -> None:
     assert all(letter == letters["clean", pair] for (_, pair), letter in letters.items()), "and offers the same letters"
 
 
+@pytest.mark.slow
 def test_pages_are_the_same_bytes_each_time() -> None:
     for number in range(19):
         facts = facts_of("bytes", number, "a")

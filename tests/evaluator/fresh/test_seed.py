@@ -120,6 +120,7 @@ def test_live_board_does_not_rank_results_after_reveal(
     assert retired["since"][:19] == commitment["revealed_at"][:19]
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_ko_fresh_command_draws_reveals_and_verifies(
     fresh_settings: Settings,

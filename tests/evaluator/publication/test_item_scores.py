@@ -187,6 +187,7 @@ def test_with_pairs_publishes_no_pair_of_one_submitter(settings: Settings, store
     assert not published_pairs(right, ["me"] * 21, settings, store, make_request)
 
 
+@pytest.mark.slow
 def test_with_pairs_reveals_little_to_colluding_accounts(settings: Settings, store: Store, make_request: Make) -> None:
     rng = np.random.default_rng(3)
     truth = rng.random(SECRET_ITEMS) < 0.5

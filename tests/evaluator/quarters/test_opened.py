@@ -128,6 +128,7 @@ def _questions(settings: Settings) -> list[Item]:
     return [item for item in items if not item.choices]
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_revealed_quarter_with_errata_is_verified(evaluated: Settings, tmp_path: Path) -> None:
     first, second = (item.id for item in _questions(evaluated)[:2])
@@ -232,6 +233,7 @@ def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytes
         open_books(revealed)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_verify_writes_all_other_files_again(
     revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -158,6 +158,7 @@ def test_run_stops_before_inference_on_broken_row(cli: Cli, tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_run_restarted_after_kill_gives_same_result(environment: dict[str, str], tmp_path: Path) -> None:
     engine = f"{LoggingEngine.__module__}:{LoggingEngine.__name__}"
     arguments = [
@@ -333,7 +334,7 @@ def test_child_ends_with_its_parent(models_dir: Path, tmp_path: Path) -> None:
     assert len(job.answers()) < 500
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_run_smollm2_on_real_page(
     environment: dict[str, str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -145,11 +145,13 @@ def _observe(attacker: Attacker, fields: dict[str, Any], observed: dict[str, tup
                 attacker.observe(guess, members, bucket.scores[metric] * part.sum() / members.sum(), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two_guesses", [False, True])
 def test_results_reveal_few_right_letters(two_guesses: bool) -> None:
     assert revealed(BENCHMARKS["ko-vdc"], seed=1, two_guesses=two_guesses) <= 0.6
 
 
+@pytest.mark.slow
 def test_exact_results_would_reveal_most_right_letters(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same attack on the numbers that were published before."""
     benchmark = BENCHMARKS["ko-vdc"]

@@ -8,12 +8,13 @@ from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.results.strategies import all_strategies, earned
 from submissions.config.paths import ASSETS, SAMPLES
+from tests.support.slow import every_nth
 
 # Percent of the headline that the best strategy may earn on the sample set, unless guessing earns more.
 CEILING = 17.0
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize("name", every_nth(BENCHMARKS, len(BENCHMARKS)))
 def test_no_strategy_reaches_ceiling_of_headline(name: str) -> None:
     benchmark = BENCHMARKS[name]
     best = earned(benchmark, benchmark.load(SAMPLES / name))[0]
@@ -31,6 +32,7 @@ def test_strategies_are_constants_dumps_and_echoes() -> None:
     assert "999" in strategies["numbers from 0 to 999"].text
 
 
+@pytest.mark.slow
 def test_command_prints_best_strategies(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["strategies", "--benchmark", "ko-vdc"]) == 0
     assert "ko-vdc, 20 items, em_strict:\n   25.0  letter A" in capsys.readouterr().out

@@ -102,6 +102,7 @@ def test_paired_comparison_of_one_cluster_knows_nothing() -> None:
     assert compared.p_value == 1.0 and compared.interval.low < 0 < compared.interval.high
 
 
+@pytest.mark.slow
 def test_paired_comparison_counts_flips_and_covers_difference() -> None:
     random = np.random.default_rng(4)
     covered = rejected = 0

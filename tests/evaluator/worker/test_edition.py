@@ -14,6 +14,7 @@ from submissions.store.base import Store
 pytestmark = pytest.mark.integration
 
 
+@pytest.mark.slow
 def test_edition_has_the_newest_result(
     store: Store, settings: Settings, make_request: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import logging
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -169,7 +170,8 @@ def test_jobs_and_logs_of_a_launcher_do_not_name_a_private_evaluation(
         state="echo {job} >/dev/null",
         cancel="echo {job}",
     )
-    settings = installation.model_copy(update={"launcher": "command", "commands": commands})
+    soon = timedelta(milliseconds=100)
+    settings = installation.model_copy(update={"launcher": "command", "commands": commands, "worker_every": soon})
     assert Worker(settings).run_pending() == 1
     assert key[:12] not in names.read_text() and "hannun-private-" in names.read_text()
     assert key not in log.getvalue() and "launched [private]" in log.getvalue()

@@ -98,6 +98,7 @@ finally: made.set()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_gradio_is_imported_while_another_thread_parses() -> None:
     done = python("-c", PARSE_DURING_IMPORT)

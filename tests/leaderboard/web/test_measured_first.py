@@ -240,6 +240,7 @@ def test_card_shows_measured_score_or_says_reported(site: Site, card: str, monke
     assert all("reported" in bar.note for bar in drawn if bar.score > 61)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_static_pages_link_to_sections_that_exist(settings: Settings, tmp_path: Path) -> None:
     build(LiveBoard(open_store(settings.store)), tmp_path, Edition(address="https://example.org"))

@@ -243,7 +243,7 @@ def test_check_is_rate_limited(client: httpx.Client, settings: Settings) -> None
     assert REFUSALS[RefusalCode.TOO_OFTEN].en in answer.text
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_submission_burst_is_rate_limited(client: httpx.Client, address: str, settings: Settings) -> None:
     """Of 10,000 submissions nearly all are rejected, one is queued, and the page still answers."""
     parts = urlsplit(address)

@@ -123,6 +123,7 @@ def test_list_stops_quietly_if_its_reader_does(environment: dict[str, str]) -> N
     listing.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_list_exits_cleanly_every_time(environment: dict[str, str]) -> None:
     """Check a past failure: reading Parquet with threads aborted every other process at exit."""

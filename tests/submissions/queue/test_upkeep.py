@@ -31,6 +31,7 @@ def publish_dated(store: Store, number: int, days_ago: float) -> None:
     published(store, request_numbered(number), date=(NOW - timedelta(days=days_ago)).timestamp())
 
 
+@pytest.mark.parametrize("url", ["git", pytest.param("hub", marks=pytest.mark.slow)], indirect=True)
 def test_tidy_now_merges_past_months(url: str, private: PrivateStore) -> None:
     store = open_store(url)
     for number, days in enumerate((0, 1, 40, 41, 42, 75, 76)):
@@ -63,6 +64,7 @@ def test_tidy_if_due_runs_once_a_week(url: str, private: PrivateStore) -> None:
     assert tidy_if_due(store, private, NOW + 2 * UPKEEP_INTERVAL)
 
 
+@pytest.mark.parametrize("url", ["git", pytest.param("hub", marks=pytest.mark.slow)], indirect=True)
 def test_tidy_keeps_concurrent_writes(url: str) -> None:
     """Let three writers count while the history is squashed repeatedly: no step is lost or repeated."""
     steps = 4 if url.startswith("hf://") else 12

@@ -165,7 +165,7 @@ def test_look_up_is_repeated_while_packs_change(tmp_path: Path, changes: int) ->
             assert len(looked) == 2
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_readers_miss_nothing_during_tidy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Read every file of fresh snapshots in 15 threads while another process commits and tidies without a pause."""
     store = GitStore(tmp_path / "store.git")

@@ -65,7 +65,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("call", CALLS)
 def test_queue_survives_fault_at_every_call(
@@ -197,7 +197,7 @@ def test_commit_on_newer_parent_is_decided_again(hub: Hub, make_request: Make, a
     assert held.lease is not None and held.lease.worker == "first"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_limits, "TIMEOUT", 60.0)
     request = make_request()
@@ -230,7 +230,7 @@ print(sorted(metrics["em"] for metrics in rows["metrics"]))
 """
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_datasets_library_loads_results(hub: Hub, make_request: Make, tmp_path: Path) -> None:
     for em in (10.0, 20.0):
         published(open_store(URL), make_request(), em)

@@ -44,6 +44,7 @@ def test_write_read_and_delete(files: PrivateStore) -> None:
     assert private.paths("details") == private.paths("nothing") == []
 
 
+@pytest.mark.parametrize("files", ["folder", pytest.param("bucket", marks=pytest.mark.slow)], indirect=True)
 def test_threads_read_and_write_one_store_at_once(files: PrivateStore) -> None:
     def use(number: int) -> bytes:
         path = f"people/{number % 4}/{number}.json"
@@ -139,6 +140,7 @@ def test_create_succeeds_once_concurrently(private: PrivateStore) -> None:
     assert private.read("details.key") == b"%d" % made.index(True)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_write_killed_writer_leaves_old_or_new_content(settings: Settings, private: PrivateStore) -> None:
     write = (

@@ -206,7 +206,7 @@ def _add_twenty(url: str, writer: int) -> None:
                 continue
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_transact_concurrent_processes_lose_nothing(url: str) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_add_twenty, args=(url, w)) for w in range(4)]
@@ -230,6 +230,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_commit_killed_writer_leaves_intact_store(tmp_path: Path) -> None:
     url = str(tmp_path / "killed.git")
