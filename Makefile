@@ -1,10 +1,10 @@
 # Each target does its own set-up: a virtual environment, pinned packages, and for tests Chromium and fonts.
 #
 #   make serve   the board at http://127.0.0.1:7860, its store under .hannun/, the worker running
-#   make test    formatting, types and all tests, in a real browser too
+#   make test    formatting, types and the tests, in a real browser too
 #   make test-unit     the tests without a browser, real models and other processes
 #   make lint          formatting and types
-#   make test-slow     the long forms of the tests: workers killed, the Hub failing (docs/reliability.md), every kind of model
+#   make test-slow     the slow tests: workers killed, the Hub failing (docs/reliability.md), every kind of model
 #   make init SPACE=ORG/board STATIC=1 MACHINE=FOLDER    a board in a Space, as files, or on a machine (docs/deploy.md)
 #   make doctor        checks everything that a board needs
 #   make worker        a worker without a board (ARGS="--every 10m")

@@ -33,17 +33,18 @@ WIDTHS = (1400, 390)
 VIEWS = [(language, width) for language in LANGUAGE_FOLDERS for width in WIDTHS]
 
 
-def view_is(language: Language, width: int, argument: str = "view", *, indirect: bool = False) -> pytest.MarkDecorator:
-    """Run a test in the given view with `make test`, and in all other views only with `make test-slow`."""
+def views(language: Language, width: int) -> list[pytest.ParameterSet]:
+    """Return all views as parameters. Only the given one runs with `make test`; the others are slow."""
     params = []
     for view in VIEWS:
         marks = () if view == (language, width) else pytest.mark.slow
         params.append(pytest.param(view, id=f"{view[0]}-{view[1]}", marks=marks))
-    return pytest.mark.parametrize(argument, params, indirect=indirect)
+    return params
 
 
 def seen_in(language: Language, width: int) -> pytest.MarkDecorator:
-    return view_is(language, width, "seen", indirect=True)
+    """Run a test in the given view with `make test`, and in all other views only with `make test-slow`."""
+    return pytest.mark.parametrize("seen", views(language, width), indirect=True)
 
 
 DESKTOP = seen_in("ko", 1400)

@@ -30,7 +30,7 @@ def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, [*pages(), *WITH_CONTENT], "light")
 
 
-@seen_in("ko", 1400)
+@pytest.mark.parametrize("seen", [("ko", 1400)], indirect=True)  # the test above has these pages in every view
 def test_light_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, ONE_OF_EACH_KIND, "light")
 

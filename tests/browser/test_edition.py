@@ -19,12 +19,12 @@ from scripts.support.records import result_of
 from submissions.config.paths import PUBLISHED
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
-from tests.browser.conftest import Site, view_is
+from tests.browser.conftest import Site, views
 
 ROWS = "#rows tbody tr:not([hidden], .hn-kind)"
 
 
-@view_is("ko", 390)
+@pytest.mark.parametrize("view", views("ko", 390))
 def test_all_pages_fit_and_show_rows(edition: str, page: Page, view: tuple[Language, int]) -> None:
     language, width = view
     page.set_viewport_size({"width": width, "height": 900})

@@ -17,6 +17,7 @@ from submissions.records.request import EvalRequest, Lease
 from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
+from tests.support.slow import only_first
 
 # Without a slash, because a name is also part of a path.
 EVIL = "\"'><img src=x onerror=alert(1)><svg onload=alert(2)><a href=javascript:alert(3)>${alert(4)}{{7*7}}"
@@ -87,13 +88,13 @@ def full_request(request: EvalRequest) -> EvalRequest:
     return request.evolve(license="x", owner_mark="x", status="running", attempt=1, lease=lease, started_at=NOW)
 
 
-@pytest.mark.parametrize("languages", [["ko"], pytest.param(["ko", "en"], marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("language", only_first(LANGUAGE_FOLDERS))
 def test_pages_escape_scripts_in_records(
     page: Page,
     environment: dict[str, str],
     settings: Settings,
     make_request: Callable[..., EvalRequest],
-    languages: list[Language],
+    language: Language,
 ) -> None:
     records = {f"results/evil/broken/{'0' * 32}.json": b"{}"}
     places: set[Place] = set()
@@ -109,25 +110,24 @@ def test_pages_escape_scripts_in_records(
     store = open_store(settings.store)
     store.commit(records, store.head(), "evil")
 
+    folder = LANGUAGE_FOLDERS[language]
     with running_app(environment, HANNUN_WORKER="off") as address:
-        for language in languages:
-            folder = LANGUAGE_FOLDERS[language]
-            for name in BENCHMARKS:
-                page.goto(f"{address}/{folder}{name}")
-                table = page.locator("#rows")
-                expect(table.locator("tbody tr", has_text="onerror=alert(1)")).to_have_count(1)
-                expect(table).to_contain_text("${alert(4)}{{7*7}}")
-                expect(table.locator("img, svg[onload], script, a[href^=javascript]")).to_have_count(0)
-                expect(table).to_contain_text(text("unreadable", language, n=1))
-            page.locator("tbody th a", has_text="onerror").first.click()
-            expect(page.locator("h1")).to_contain_text("onerror=alert(1)")
-            expect(page.locator("main").locator("img, script, a[href^=javascript]")).to_have_count(0)
-            page.goto(f"{address}/{folder}queue")
-            expect(page.locator("tbody tr")).to_have_count(len(BENCHMARKS))
-            expect(page.locator("main").locator("img, script, a[href^=javascript]")).to_have_count(0)
+        for name in BENCHMARKS:
+            page.goto(f"{address}/{folder}{name}")
+            table = page.locator("#rows")
+            expect(table.locator("tbody tr", has_text="onerror=alert(1)")).to_have_count(1)
+            expect(table).to_contain_text("${alert(4)}{{7*7}}")
+            expect(table.locator("img, svg[onload], script, a[href^=javascript]")).to_have_count(0)
+            expect(table).to_contain_text(text("unreadable", language, n=1))
+        page.locator("tbody th a", has_text="onerror").first.click()
+        expect(page.locator("h1")).to_contain_text("onerror=alert(1)")
+        expect(page.locator("main").locator("img, script, a[href^=javascript]")).to_have_count(0)
+        page.goto(f"{address}/{folder}queue")
+        expect(page.locator("tbody tr")).to_have_count(len(BENCHMARKS))
+        expect(page.locator("main").locator("img, script, a[href^=javascript]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("folder", ["", pytest.param("en/", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("folder", only_first(LANGUAGE_FOLDERS.values()))
 def test_pages_escape_scripts_from_visitors(page: Page, empty_board: EmptyBoard, folder: str) -> None:
     """Typed text is only shown as text, and a script in the address does not run."""
     evil = quote(EVIL, safe="")

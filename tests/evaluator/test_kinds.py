@@ -37,6 +37,7 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_private_store
 from submissions.texts.refusals import RefusalCode
 from tests.support.model_server import command
+from tests.support.slow import only_first
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
 
@@ -114,10 +115,7 @@ def test_hybrid_model_has_row_per_thinking_mode(
     assert "--thinking on" in (on_result.reproduce or "") and "--thinking off" in (off_result.reproduce or "")
 
 
-MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("gemma3", "internvl", "smolvlm", "phi4_multimodal")]
-
-
-@pytest.mark.parametrize("family", ["qwen2_5_vl", *MORE])
+@pytest.mark.parametrize("family", only_first(["qwen2_5_vl", "gemma3", "internvl", "smolvlm", "phi4_multimodal"]))
 def test_image_families_get_rows(
     zoo_settings: Settings, store: Store, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

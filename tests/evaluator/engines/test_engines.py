@@ -23,7 +23,7 @@ from evaluator.engines.pages import fit_page, page_windows, rank
 from scripts.support.tiny_models import TEMPLATE, make_extractive, make_image_text
 from submissions.config.paths import ROOT
 from submissions.hub_models.template_renderer import TemplateRenderer, default_template
-from tests.support.slow import every_nth
+from tests.support.slow import only_first
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
 
@@ -130,7 +130,7 @@ def test_extraction_matches_plain_loop(models_dir: Path, batch_size: int) -> Non
     assert long_question.text in page
 
 
-@pytest.mark.parametrize("family", every_nth(["roberta", "modernbert"], 2))
+@pytest.mark.parametrize("family", only_first(["roberta", "modernbert"]))
 def test_extraction_with_other_encoders(tmp_path: Path, family: str) -> None:
     """Cover other special tokens around the texts, other position tables and a window as long as the page."""
     model = make_extractive(tmp_path / family, family)

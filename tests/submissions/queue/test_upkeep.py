@@ -23,6 +23,7 @@ from submissions.store.objects import REPACK_ABOVE
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import ConflictError
+from tests.support.slow import only_first
 
 pytestmark = pytest.mark.integration
 
@@ -31,7 +32,7 @@ def publish_dated(store: Store, number: int, days_ago: float) -> None:
     published(store, request_numbered(number), date=(NOW - timedelta(days=days_ago)).timestamp())
 
 
-@pytest.mark.parametrize("url", ["git", pytest.param("hub", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("url", only_first(["git", "hub"]), indirect=True)
 def test_tidy_now_merges_past_months(url: str, private: PrivateStore) -> None:
     store = open_store(url)
     for number, days in enumerate((0, 1, 40, 41, 42, 75, 76)):
@@ -64,7 +65,7 @@ def test_tidy_if_due_runs_once_a_week(url: str, private: PrivateStore) -> None:
     assert tidy_if_due(store, private, NOW + 2 * UPKEEP_INTERVAL)
 
 
-@pytest.mark.parametrize("url", ["git", pytest.param("hub", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("url", only_first(["git", "hub"]), indirect=True)
 def test_tidy_keeps_concurrent_writes(url: str) -> None:
     """Let three writers count while the history is squashed repeatedly: no step is lost or repeated."""
     steps = 4 if url.startswith("hf://") else 12

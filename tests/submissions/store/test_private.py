@@ -20,6 +20,7 @@ from submissions.store.deadline import MAX_ABANDONED
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError, StoreUnavailableError
+from tests.support.slow import only_first
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -44,7 +45,7 @@ def test_write_read_and_delete(files: PrivateStore) -> None:
     assert private.paths("details") == private.paths("nothing") == []
 
 
-@pytest.mark.parametrize("files", ["folder", pytest.param("bucket", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("files", only_first(["folder", "bucket"]), indirect=True)
 def test_threads_read_and_write_one_store_at_once(files: PrivateStore) -> None:
     def use(number: int) -> bytes:
         path = f"people/{number % 4}/{number}.json"

@@ -22,7 +22,7 @@ from submissions.config.setting_values import HubJobs, LaunchCommands
 from submissions.config.settings import Settings
 from tests.conftest import environment_of
 from tests.support.scheduler import main as scheduler
-from tests.support.slow import every_nth
+from tests.support.slow import only_first
 from tests.support.slurm import INSTALLED, slurm
 
 SITE = ROOT / "tests/support/site"
@@ -116,7 +116,7 @@ def quick(settings: Settings) -> Settings:
     return settings.model_copy(update={"heartbeat": soon, "worker_every": soon, "latency_samples": 0})
 
 
-@pytest.fixture(params=every_nth(["local", "command", "slurm", "kubernetes", "hf-jobs", "ray"], 6))
+@pytest.fixture(params=only_first(["local", "command", "slurm", "kubernetes", "hf-jobs", "ray"]))
 def place(
     request: pytest.FixtureRequest, quick: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Place]:
