@@ -33,9 +33,11 @@ class LateApp:
         return self._ready
 
     async def stop(self) -> None:
-        """End the application's lifespan."""
+        """End the application's lifespan. If it is still being built, do not wait for that: its thread ends by itself."""
         self._stopping.set()
-        if self._task:
+        if self._task and self._ready:
+            if not self._ready.done():
+                self._task.cancel()
             await asyncio.wait([self._task])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +47,7 @@ class LateApp:
     async def _run(self, ready: "asyncio.Future[FastAPI]") -> None:
         """Build the application, and hold its lifespan open until `stop` is called."""
         try:
-            app = await anyio.to_thread.run_sync(self._build)
+            app = await anyio.to_thread.run_sync(self._build, abandon_on_cancel=True)
             async with app.router.lifespan_context(app):
                 ready.set_result(app)
                 await self._stopping.wait()

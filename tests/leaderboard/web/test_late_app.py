@@ -51,6 +51,29 @@ def test_early_requests_wait_and_the_lifespan_is_left() -> None:
     asyncio.run(run())
 
 
+def test_stop_does_not_wait_until_it_is_made() -> None:
+    """Importing Gradio takes long on a busy machine, and the worker is stopped only afterwards."""
+    begun = Event()
+    may_be_made = Event()
+
+    def make() -> FastAPI:
+        begun.set()
+        may_be_made.wait(30)
+        return FastAPI()
+
+    async def run() -> None:
+        late = LateApp(make)
+        late.start()
+        await asyncio.to_thread(begun.wait)
+        async with asyncio.timeout(10):
+            await late.stop()
+
+    try:
+        asyncio.run(run())
+    finally:
+        may_be_made.set()
+
+
 @asynccontextmanager
 async def failing_lifespan(_: FastAPI) -> AsyncIterator[None]:
     raise RuntimeError("no Gradio")
