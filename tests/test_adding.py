@@ -220,6 +220,7 @@ def test_new_column_needs_one_entry(store: Store, make_request: Make, monkeypatc
     assert table.index("models/o/x") < table.index("models/o/long-name")
 
 
+@pytest.mark.slow
 def test_new_benchmark_and_engine_need_no_other_change(stars: Settings, store: Store, tmp_path: Path) -> None:
     service = SubmissionService(Queue(store), stars, REGISTRY)
     for model, submitter in (("o/two", "x"), ("p/three", "y")):

@@ -10,7 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from app import build_parser
@@ -166,19 +165,13 @@ def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iter
         yield folder, environment | {"BOARD": server.address, "KEY": request.key}
 
 
-def test_api_document_lists_every_endpoint(workshop: tuple[Path, dict[str, str]]) -> None:
-    address = f"{workshop[1]['BOARD']}/gradio_api/info"  # Gradio is loaded after the start
-    served = httpx2.get(address, timeout=60).json()["named_endpoints"]
-    section = _text("docs/api.md").partition("## Endpoints")[2].partition("## MCP")[0]
-    assert set(re.findall(r"`(/\w+)`", "\n".join(_first_cells(section)))) == set(served)
-
-
 def _blocks() -> list[tuple[str, str]]:
     """Return the language and text of each block; blocks in both READMEs are returned once."""
     both = _text("README.md") + _text("README.ko.md")
     return list(dict.fromkeys(re.findall(r"^```(\w+)\n(.*?)^```", both, re.MULTILINE | re.DOTALL)))
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize(("language", "block"), _blocks())
 def test_readme_block_runs(workshop: tuple[Path, dict[str, str]], tmp_path: Path, language: str, block: str) -> None:

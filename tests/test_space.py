@@ -94,6 +94,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "app", folder / "venv/bin/python"
 
 
+@pytest.mark.slow
 def test_space_starts_with_requirements_only(space: tuple[Path, Path]) -> None:
     folder, python = space
     missing = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)

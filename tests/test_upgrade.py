@@ -84,6 +84,7 @@ def test_decisions_are_read(store: Store) -> None:
     assert Commitment.from_json(store.read("fresh/2026Q4.json", snapshot.head)).n == 20
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.integration
 def test_pending_request_is_evaluated(store: Store, settings: Settings, tmp_path: Path) -> None:

@@ -35,11 +35,13 @@ def test_light_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, ONE_OF_EACH_KIND, "light")
 
 
+@pytest.mark.slow
 @seen_in("en", 390)
 def test_dark_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, ONE_OF_EACH_KIND, "dark")
 
 
+@pytest.mark.slow
 @seen_in("ko", 390)
 def test_request_page_has_no_serious_axe_findings_in_any_status(seen: Seen) -> None:
     for request in seen.site.requests.values():

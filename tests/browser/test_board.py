@@ -150,6 +150,7 @@ def test_back_button_restores_table_and_form(page: Page, empty_board: EmptyBoard
     expect(page.get_by_label("Sort by")).to_have_value("score")
 
 
+@pytest.mark.slow
 def test_long_table_loads_in_pages_and_survives_server_stop(
     browser: Browser, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
 ) -> None:
@@ -186,6 +187,7 @@ def test_charts_follow_filters(page: Page, empty_board: EmptyBoard) -> None:
     expect(points).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_charts_disappear_and_return_with_the_rows(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/ko-vdc?q=zzzz")
     figure = page.locator("figure", has=page.locator("#chart-ko-vdc-size"))

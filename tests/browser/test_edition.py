@@ -20,10 +20,12 @@ from submissions.config.paths import PUBLISHED
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.browser.conftest import Site, views
+from tests.support.slow import every_nth
 
 ROWS = "#rows tbody tr:not([hidden], .hn-kind)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", views("ko", 390))
 def test_all_pages_fit_and_show_rows(edition: str, page: Page, view: tuple[Language, int]) -> None:
     language, width = view
@@ -71,20 +73,23 @@ def test_search_filters_and_sort_in_the_browser(edition: str, page: Page) -> Non
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "ㄱㅂ",
-        "국ㅂ",
-        "젬ㅁ",
-        "콩",
-        "org:lg",
-        "org:알리바바",
-        "license:apache",
-        "hardware:a100",
-        "qwen 7b",
-        "QWEN",
-        "o/alpha",
-        "nothing at all",
-    ],
+    every_nth(
+        [
+            "ㄱㅂ",
+            "국ㅂ",
+            "젬ㅁ",
+            "콩",
+            "org:lg",
+            "org:알리바바",
+            "license:apache",
+            "hardware:a100",
+            "qwen 7b",
+            "QWEN",
+            "o/alpha",
+            "nothing at all",
+        ],
+        4,
+    ),
 )
 def test_search_finds_what_the_live_board_finds(edition: str, page: Page, site: Site, words: str) -> None:
     page.goto(f"{edition}/en/ko-vqa.html")
@@ -154,6 +159,7 @@ def test_pages_work_without_javascript(edition: str, browser: Browser) -> None:
     context.close()
 
 
+@pytest.mark.slow
 def test_long_table_is_completed_for_search(
     browser: Browser, store: Store, make_request: Callable[..., EvalRequest], tmp_path: Path, edition: str
 ) -> None:

@@ -242,6 +242,7 @@ def test_request_page_shows_status_progress_and_failure(seen: Seen) -> None:
     expect(seen.page.locator(".hn-empty")).to_contain_text(seen.t("request_unknown"))
 
 
+@pytest.mark.slow
 @DESKTOP
 def test_charts_are_drawn_when_they_come_into_view(seen: Seen) -> None:
     for name, dark in (("ko-vqa", False), ("ko-vdc", True)):

@@ -28,6 +28,7 @@ from submissions.config.settings import load_settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.store.open import open_store
 from tests.support.cli import Done, in_process
+from tests.support.slow import every_nth
 
 pytestmark = pytest.mark.integration
 
@@ -51,6 +52,7 @@ def faults_of(done: Done) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
 
 
+@pytest.mark.slow
 def test_doctor_finds_no_fault_on_good_machine(doctor: Doctor) -> None:
     done = doctor()
     assert (done.returncode, faults_of(done)) == (0, []), done.stdout
@@ -344,7 +346,7 @@ def on_hub(hub: Hub, bucket: str) -> Hub:
     return hub
 
 
-@pytest.mark.parametrize("name", HUB_FAULTS)
+@pytest.mark.parametrize("name", every_nth(HUB_FAULTS, 3))
 def test_doctor_finds_fault_on_hub(
     name: str, on_hub: Hub, doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,7 +425,7 @@ SECRET_PLACES: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-@pytest.mark.parametrize("place", SECRET_PLACES)
+@pytest.mark.parametrize("place", every_nth(SECRET_PLACES, 2))
 def test_doctor_prints_no_secret(place: str, form: tuple[str, ...], on_hub: Hub, doctor: Doctor) -> None:
     done = doctor("--quick", *form, **SECRET_PLACES[place])
     said = done.stdout + done.stderr

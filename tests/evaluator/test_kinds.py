@@ -37,7 +37,6 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_private_store
 from submissions.texts.refusals import RefusalCode
 from tests.support.model_server import command
-from tests.support.slow import only_first
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
 
@@ -115,7 +114,8 @@ def test_hybrid_model_has_row_per_thinking_mode(
     assert "--thinking on" in (on_result.reproduce or "") and "--thinking off" in (off_result.reproduce or "")
 
 
-@pytest.mark.parametrize("family", only_first(["qwen2_5_vl", "gemma3", "internvl", "smolvlm", "phi4_multimodal"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["qwen2_5_vl", "gemma3", "internvl", "smolvlm", "phi4_multimodal"])
 def test_image_families_get_rows(
     zoo_settings: Settings, store: Store, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

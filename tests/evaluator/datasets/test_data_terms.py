@@ -21,6 +21,7 @@ from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 from tests.evaluator.engines.test_api import Served, completion
 from tests.support.cli import in_process
+from tests.support.slow import only_first
 
 STAYS = [name for name, benchmark in BENCHMARKS.items() if benchmark.data_stays]
 LEAVES = [name for name, benchmark in BENCHMARKS.items() if not benchmark.data_stays and benchmark.inputs == "image"]
@@ -65,7 +66,7 @@ def test_loopback_is_this_machine(address: str) -> None:
     assert is_this_machine(address)
 
 
-@pytest.mark.parametrize("benchmark", STAYS)
+@pytest.mark.parametrize("benchmark", only_first(STAYS))
 def test_run_does_not_send_data_abroad(benchmark: str, cli: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     data = shutil.copytree(SAMPLES / benchmark, tmp_path / "data")
     command = [

@@ -116,6 +116,7 @@ def test_open_source_converts_set_as_its_makers_publish_it(hub: str, tmp_path: P
     assert refused.stderr.splitlines()[-1].endswith(error)
 
 
+@pytest.mark.slow
 def test_open_source_fetches_once_per_commit(hub: str, tmp_path: Path) -> None:
     first = _fetched("hf://datasets/org/folder", hub, tmp_path).stdout.split()[0]
     (Path(first) / "mark").touch()
@@ -195,6 +196,7 @@ def _write_case(folder: Path, case: dict[str, Any]) -> None:
     table.to_parquet(folder / "test-00000-of-00001.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", only_first(CASES), ids=lambda case: case["name"])
 def test_run_refuses_rows_without_embedded_images(
     environment: dict[str, str], hub_of_cases: str, tmp_path: Path, case: dict[str, Any]

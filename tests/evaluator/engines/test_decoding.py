@@ -19,6 +19,7 @@ from evaluator.engines.options import EngineOptions
 from evaluator.engines.output import before_stop, control_tokens, read_output
 from submissions.config.paths import ROOT
 from submissions.hub_models.reasoning import THINK
+from tests.support.slow import every_nth
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
 from tests.support.zoo.tokenizer_parts import byte_level, llama_pieces
@@ -78,7 +79,7 @@ def with_generation_config(model: Path, tmp_path: Path, requested: dict[str, Any
     return folder
 
 
-@pytest.mark.parametrize("requested", REPOSITORY_SETTINGS, ids=lambda requested: next(iter(requested)))
+@pytest.mark.parametrize("requested", every_nth(REPOSITORY_SETTINGS, 3), ids=lambda requested: next(iter(requested)))
 def test_answers_ignore_settings_of_repository(model: Path, tmp_path: Path, requested: dict[str, Any]) -> None:
     plain = with_generation_config(
         model, tmp_path, dict.fromkeys(("do_sample", "temperature", "top_p", "top_k", "repetition_penalty"))

@@ -19,7 +19,7 @@ from submissions.config.server_command import filled_words, server_name
 from submissions.records.result import EvalResult
 from tests.support.cli import in_process
 from tests.support.model_server import command
-from tests.support.slow import every_nth
+from tests.support.slow import every_nth, only_first
 from tests.support.zoo.tokenizer_parts import byte_level
 
 CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -83,7 +83,7 @@ MODELS: dict[str, tuple[str, str, dict[str, tuple[str, str | None]]]] = {
 
 @pytest.mark.integration
 @pytest.mark.parametrize("server", [(), ("--no-ids",), ("--strict",), ("--parser",)])
-@pytest.mark.parametrize("model", every_nth(MODELS, 2))
+@pytest.mark.parametrize("model", only_first(MODELS))
 def test_answer_does_not_depend_on_server(model: str, server: tuple[str, ...], tmp_path: Path) -> None:
     template, tags, outputs = MODELS[model]
     if server == ("--strict",) and tags == "special":

@@ -41,6 +41,7 @@ def drawn_pair(number: int) -> Pair:
     return pair_of("shared by tests", number)
 
 
+@pytest.mark.slow
 def test_draw_set_reproduces_samples(tmp_path: Path) -> None:
     assert draw_set(SAMPLE[0], tmp_path / "drawn", SAMPLE[1]) == set_hash(SAMPLES / "ko-fresh")
 
@@ -197,6 +198,7 @@ def test_pair_of_gold_matches_second_reading(number: int) -> None:
                 assert second_reading(pair, place, row) == 1.0, (row["question"] or row["choices"], row["answer"])
 
 
+@pytest.mark.slow
 def test_pair_of_covers_kinds_layouts_and_versions() -> None:
     rows = [row for number in range(200) for own in drawn_pair(number).rows for row in own]
     assert {row["kind"] for row in rows} == set(KINDS) and {row["layout"] for row in rows} == set(LAYOUTS)

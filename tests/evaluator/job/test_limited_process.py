@@ -68,6 +68,7 @@ def score_each_shape(name: str) -> dict[str, str]:
     return {shape: BENCHMARKS[name].score_flat([item], [answer])[0].status for shape, answer in answers.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.parametrize("name", only_first(BENCHMARKS))
 def test_run_limited_scores_hostile_answers_in_time(name: str) -> None:

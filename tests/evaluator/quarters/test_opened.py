@@ -40,6 +40,7 @@ from submissions.texts.errors import StoreError
 from tests.conftest import environment_of, set_here, settings_in
 from tests.evaluator.worker.test_loop import submit
 from tests.support.board import served_board
+from tests.support.slow import every_nth
 
 QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
 N = 16  # questions of the set
@@ -99,6 +100,7 @@ def revealed(books: Path, fresh_settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "books"
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_revealed_quarter_is_verified_on_another_checkout(revealed: Path, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
@@ -198,6 +200,7 @@ def test_text_stored_once_counts_for_each_row(revealed: Path, monkeypatch: pytes
         open_books(revealed)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers = pq.read_table(revealed / "answers.parquet")
@@ -436,7 +439,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", every_nth(HOSTILE, 3))
 def test_hostile_folder_is_one_line(
     name: str, revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,7 @@ for folder in map(Path, sys.argv[1:]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_chat_engine_runs_no_code_of_model_folder(models_dir: Path, tmp_path: Path) -> None:
     """Check that the engine would not run the code even if the model were not refused before it is queued."""

@@ -29,6 +29,7 @@ from submissions.records.result import EvalResult
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.failure_codes import FailureCode
 from tests.evaluator.worker.test_loop import submit
+from tests.support.slow import every_nth
 
 pytestmark = pytest.mark.integration
 
@@ -69,7 +70,7 @@ FLOODS = {
 }
 
 
-@pytest.mark.parametrize("flood", FLOODS)
+@pytest.mark.parametrize("flood", every_nth(FLOODS, 3))
 def test_run_inference_ends_on_flood_of_output(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
     monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
     monkeypatch.setattr("evaluator.job.watchdog.SIZE_CHECK_SECONDS", 0.1)

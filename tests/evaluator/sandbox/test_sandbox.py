@@ -32,6 +32,7 @@ from scripts.support.serving import python
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
+from tests.support.slow import only_first
 
 pytestmark = pytest.mark.integration
 
@@ -504,7 +505,7 @@ def test_app_reports_missing_sandbox(environment: dict[str, str], tmp_path: Path
     assert done.returncode == 2 and "HANNUN_WORKER=off" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("sandbox_option", ["auto", "none"])
+@pytest.mark.parametrize("sandbox_option", only_first(["auto", "none"]))
 def test_run_without_sandbox_is_recorded(environment: dict[str, str], tmp_path: Path, sandbox_option: str) -> None:
     arguments = [
         "run",

@@ -159,6 +159,7 @@ def test_private_evaluation_shows_nowhere_until_it_is_published(
     assert run("publish", key) == 2, "it is not private any more"
 
 
+@pytest.mark.slow
 def test_jobs_and_logs_of_a_launcher_do_not_name_a_private_evaluation(
     installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -322,6 +323,7 @@ def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
         )
 
 
+@pytest.mark.slow
 def test_private_attempts_count_once_the_model_has_a_public_row(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -17,12 +17,13 @@ from submissions.records.result import MAX_SHOWN_ANSWER
 from submissions.store.base import Store
 
 QUARTER = "2026Q3"
+N = 16  # questions of the set
 
 
 @pytest.fixture
 def opened(tmp_path: Path, store: Store, make_request: Make) -> Path:
     """Return a folder with the books of a revealed quarter: one model is always right, one never."""
-    whole = draw_set("a secret", tmp_path / "set", 40)
+    whole = draw_set("a secret", tmp_path / "set", N)
     bench = BENCHMARKS["ko-fresh"]
     items = bench.load(tmp_path / "set")
     right = [AnswerRow(item.id, f"정답: {bench.gold_output(item)}", "ok", False) for item in items]
@@ -35,7 +36,7 @@ def opened(tmp_path: Path, store: Store, make_request: Make) -> Path:
         answers[result.request_key] = rows
     now = store.now()
     public = Commitment(
-        quarter=QUARTER, n=40, seed_sha256="0" * 64, generator_sha256="0" * 64, set_sha256=whole, libraries={},
+        quarter=QUARTER, n=N, seed_sha256="0" * 64, generator_sha256="0" * 64, set_sha256=whole, libraries={},
         committed_at=now, revealed_at=now, seed="a secret",
     )  # fmt: skip
     folder = tmp_path / "opened/anything"
@@ -49,7 +50,7 @@ def test_scores_and_hashes_are_computed_again(opened: Path) -> None:
     rows = {one.model: one for one in quarter.results}
     assert (rows["o/right"].published, rows["o/right"].computed, rows["o/right"].is_hash_right) == (100.0, 100.0, True)
     assert (rows["o/wrong"].published, rows["o/wrong"].computed, rows["o/wrong"].is_hash_right) == (12.0, 0.0, False)
-    assert len(quarter.items) == 40
+    assert len(quarter.items) == N
     for one in quarter.items:
         assert [(given.model, given.right) for given in one.answers] == [("o/right", True), ("o/wrong", False)]
 

@@ -92,6 +92,7 @@ def test_pages_name_their_address_and_both_languages(edition: tuple[Path, Built]
             assert (folder / unquote(address.removeprefix(f"{ADDRESS}/"))).is_file(), address
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_written_again(board: LiveBoard, store: Store, make_request: Make, tmp_path: Path) -> None:
     first = build(board, tmp_path, Edition())
     assert build(board, tmp_path, Edition()).written == []
@@ -120,6 +121,7 @@ def test_damaged_manifest_says_nothing(damaged: bytes, tmp_path: Path) -> None:
     assert read_manifest(tmp_path / MANIFEST) == {}
 
 
+@pytest.mark.slow
 def test_interrupted_build_is_finished_by_the_next(
     board: LiveBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from app import main as evaluator
 from leaderboard.web.language import preferred_language
 from scripts.support.evaluated import submit_in_every_status
 from scripts.support.records import request_numbered
-from submissions.config.paths import ASSETS
+from submissions.config.paths import ASSETS, ROOT
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
@@ -77,6 +77,13 @@ def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> 
     failure = wrong["failure"]
     assert (failure["code"], failure["ours"], failure["stage"]) == ("no_chat_template", False, "load")
     assert {r["model_id"] for r in client.predict(api_name="/queue")} == {r.model_id for r in requests.values()}
+
+
+def test_api_document_lists_every_endpoint(http: httpx.Client) -> None:
+    document = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    section = document.partition("## Endpoints")[2].partition("## MCP")[0]
+    listed = re.findall(r"^\| `(/\w+)` \|", section, re.MULTILINE)
+    assert sorted(listed) == sorted(http.get("/gradio_api/info").json()["named_endpoints"])
 
 
 @pytest.mark.integration

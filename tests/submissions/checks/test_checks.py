@@ -516,6 +516,7 @@ def test_submit_reports_unreachable_hub(cli: Cli, monkeypatch: pytest.MonkeyPatc
     assert REFUSALS[RefusalCode.HUB_UNREACHABLE].en in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_run_command_evaluates_hub_model(environment: dict[str, str], hub: str, tmp_path: Path) -> None:
     command = ["-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine", "run", "--model", "owner/good"]

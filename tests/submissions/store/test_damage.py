@@ -27,6 +27,7 @@ from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
+from tests.support.slow import every_nth
 
 pytestmark = pytest.mark.integration
 
@@ -180,7 +181,7 @@ MIRROR_DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("commits", [0, 1])
-@pytest.mark.parametrize("damage", MIRROR_DAMAGE)
+@pytest.mark.parametrize("damage", every_nth(MIRROR_DAMAGE, 3))
 def test_open_store_repairs_damaged_mirror(hub: Hub, tmp_path: Path, damage: str, commits: int) -> None:
     """Repair each kind of damage, also if the Hub has a new commit."""
     store = open_store("hf://datasets/org/store", Settings())
