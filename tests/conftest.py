@@ -35,9 +35,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 gc.set_threshold(50_000)  # torch and transformers create a million objects, none of which is garbage
 
 
-# Test files that share a board run in one process, which starts the board once.
-ONE_BOARD = {f"tests/browser/{name}.py": "site" for name in ("test_pages", "test_accessibility")}
-ONE_BOARD |= {f"tests/browser/{name}.py": "empty board" for name in ("test_board", "test_loop", "test_xss")}
+# Test files that share a board and a browser run in one process, which starts both once.
+ONE_BOARD = {f"tests/browser/test_{name}.py": "site" for name in ("pages", "accessibility", "edition")}
+ONE_BOARD |= {f"tests/browser/test_{name}.py": "empty board" for name in ("board", "loop", "xss", "sign_in")}
 
 
 class LoadBoardScheduling(LoadFileScheduling):  # type: ignore[misc]  # untyped

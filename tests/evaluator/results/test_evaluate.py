@@ -89,10 +89,11 @@ def test_run_each_benchmark_on_samples(cli: Cli, dummy_engine: None, tmp_path: P
     check_outputs(done, tmp_path / "out", benchmark, n)
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize(
     ("model", "benchmark", "limit"),
-    [("image-text", "ko-vqa", 12), pytest.param("extractive", "korquad-2", 20, marks=pytest.mark.slow)],
+    [("image-text", "ko-vqa", 12), ("extractive", "korquad-2", 20)],
 )
 def test_run_real_models_in_separate_process(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, model: str, benchmark: str, limit: int

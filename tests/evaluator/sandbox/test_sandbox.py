@@ -81,6 +81,7 @@ def test_sandbox_allows_model_output_and_imports(inside: Inside, tmp_path: Path)
     assert inside("import evaluator.job.folder").returncode == 0
 
 
+@pytest.mark.slow
 def test_sandboxed_user_has_name_and_home(inside: Inside) -> None:
     """Libraries ask for both when they are imported: torch on a machine with a GPU names its cache after the user."""
     code = "import getpass, pathlib; getpass.getuser(); (pathlib.Path.home() / 'cache').mkdir(); import torch._dynamo"

@@ -113,8 +113,17 @@ def file_contents(folder: Path) -> Iterator[bytes]:
             yield path.read_bytes()
 
 
-def public_contents(settings: Settings, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield everything public by its address: the store, all pages and files of the board, and its static edition."""
+def counted(settings: Settings) -> dict[str, int]:
+    """Return the sizes of the files that list everything the board has counted."""
+    sizes = {}
+    with TestClient(build_app(settings)) as client:
+        for path in ("queue.json", "record.json"):
+            sizes[path] = len(client.get(f"/{path}").content)
+    return sizes
+
+
+def board_contents(settings: Settings) -> Iterator[tuple[str, bytes]]:
+    """Yield everything public by its address: the store, and all pages and files of the board."""
     yield "store", git_contents(settings.store)
     files = ["queue.json", "record.json", "errata.json", "unseen.csv", "feed.xml", "sitemap.xml", "metrics", "readyz"]
     files += [f"boards/{NAME}.{kind}" for kind in ("csv", "json", "parquet")]
@@ -123,6 +132,10 @@ def public_contents(settings: Settings, folder: Path) -> Iterator[tuple[str, byt
         for path in (*files, *paths):
             answer = client.get(f"/{path}")
             yield path, answer.content
+
+
+def edition_contents(settings: Settings, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the static edition of the board."""
     # Without the results that others published, which take most of the time of an edition and hold nothing of the store.
     board = LiveBoard(open_store(settings.store), published=folder / "none")
     build(board, folder, Edition("https://board.example"))
@@ -137,23 +150,23 @@ def places_with(words: list[str], contents: Iterator[tuple[str, bytes]]) -> list
 def test_private_evaluation_shows_nowhere_until_it_is_published(
     installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    before = {place: len(content) for place, content in public_contents(installation, tmp_path / "before")}
+    before = counted(installation)
     key = submit_private(run, capsys)
     words = [MODEL, "secret-model", key]
-    assert places_with(words, public_contents(installation, tmp_path / "pending")) == []
+    assert places_with(words, board_contents(installation)) == []
+    assert places_with(words, edition_contents(installation, tmp_path / "pending")) == []
     Worker(installation).run_pending()
     assert run("private") == 0 and f"{key}  finished" in capsys.readouterr().out
-    contents = list(public_contents(installation, tmp_path / "finished"))
-    assert places_with(words, iter(contents)) == []
+    assert places_with(words, board_contents(installation)) == []
+    assert places_with(words, edition_contents(installation, tmp_path / "finished")) == []
     assert not any(word in log.getvalue() for word in words) and "[private]" in log.getvalue()
-    counted = {place: len(content) for place, content in contents if place in ("queue.json", "record.json")}
-    assert counted == {place: before[place] for place in counted}, "nothing public has grown"
+    assert counted(installation) == before, "nothing public has grown"
     assert not open_store(installation.store).snapshot().files
 
     assert run("publish", key) == 0
     rows = board_reader(open_store(installation.store)).read(open_store(installation.store).snapshot())[0]
     assert [(row.model, row.key) for row in rows] == [(MODEL, key)]
-    found = places_with([MODEL], public_contents(installation, tmp_path / "public"))
+    found = places_with([MODEL], board_contents(installation))
     assert {NAME, f"en/{NAME}", "store", "feed.xml"} <= {*found}
     assert run("private") == 0 and key not in capsys.readouterr().out
     assert run("publish", key) == 2, "it is not private any more"

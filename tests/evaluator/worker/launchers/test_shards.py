@@ -39,6 +39,7 @@ def details_of(settings: Settings, key: str) -> bytes:
     return b"\n".join(json.dumps({**json.loads(row), "id": ""}).encode() for row in rows)
 
 
+@pytest.mark.slow
 def test_shards_give_same_result_as_one_process(place: Place, tmp_path: Path) -> None:
     whole = place.settings.model_copy(
         update={"store": str(tmp_path / "whole.git"), "private_store": str(tmp_path / "apart"), "launcher": "local"}
