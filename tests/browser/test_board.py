@@ -85,6 +85,7 @@ def test_board_works_without_javascript(plain_page: Page, empty_board: EmptyBoar
     expect(page.get_by_label("KO-VDC")).to_be_checked()
 
 
+@pytest.mark.slow
 def test_old_addresses_lead_to_the_pages(page: Page, empty_board: EmptyBoard) -> None:
     for old, new, heading in (
         ("/?tab=queue", "/queue", "대기열"),
@@ -177,6 +178,7 @@ def test_long_table_loads_in_pages_and_survives_server_stop(
     page.close()
 
 
+@pytest.mark.slow
 def test_charts_follow_filters(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/ko-vdc?q=qwen")
     expect(page.locator(ROWS)).to_have_count(5)

@@ -21,6 +21,7 @@ SUPPORTED = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that 
 MAX_TABS = 150  # presses of the Tab key to reach any element of a page
 
 
+@pytest.mark.slow
 @DESKTOP
 def test_overview_lists_each_model_once_and_recent_changes(seen: Seen) -> None:
     seen.open("")
@@ -60,6 +61,7 @@ def test_phone_shows_rows_on_first_screen(seen: Seen) -> None:
         seen.assert_fits()
 
 
+@pytest.mark.slow
 @DESKTOP
 def test_first_row_is_near_the_top(seen: Seen) -> None:
     """It is at most 340 pixels down on a desktop, and 240 on a phone."""
@@ -121,6 +123,7 @@ def test_preset_answers_a_common_question(seen: Seen) -> None:
     expect(page.locator("#panel input[name=family]")).to_be_checked()
 
 
+@pytest.mark.slow
 @DESKTOP
 def test_every_mark_is_explained_below_the_table(seen: Seen) -> None:
     """No hint exists only as a title, which touch and keyboard do not show."""
@@ -198,6 +201,7 @@ def test_click_just_after_typing_is_not_replaced_by_the_search(seen: Seen) -> No
     assert "models" in seen.query() and "q" not in seen.query()
 
 
+@pytest.mark.slow
 @DESKTOP
 def test_compare_page_adds_and_removes_models(seen: Seen) -> None:
     seen.open("compare")
@@ -268,6 +272,7 @@ def test_charts_are_drawn_when_they_come_into_view(seen: Seen) -> None:
         assert b"o/alpha" in download.value.path().read_bytes()
 
 
+@pytest.mark.slow
 @PHONE
 def test_table_offers_citation_and_embed_code(seen: Seen) -> None:
     seen.open("korquad-2")
@@ -303,6 +308,7 @@ def test_submit_form_checks_then_submits(seen: Seen) -> None:
     expect(page.locator(".hn-request .hn-status")).to_have_text(seen.t("pending"))
 
 
+@pytest.mark.slow
 @PHONE
 def test_pages_update_without_reloading(seen: Seen) -> None:
     number = 1000 + 10 * list(LANGUAGE_FOLDERS).index(seen.language) + WIDTHS.index(seen.width)

@@ -388,6 +388,7 @@ def test_api_model_is_evaluated_and_charged(
     assert "HANNUN_APIS" in refused(capsys, "--api", "other")
 
 
+@pytest.mark.slow
 def test_api_efforts_have_separate_rows(
     zoo_settings: Settings,
     store: Store,

@@ -86,6 +86,7 @@ def test_korquad_reads_folder_with_files_of_a_mac(tmp_path: Path) -> None:
     assert len(BENCHMARKS["korquad-2"].load(folder)) == 1
 
 
+@pytest.mark.slow
 def test_commands_refuse_archive_with_password(tmp_path: Path, environment: dict[str, str]) -> None:
     archive = str(CASES / "korquad-password.zip")
     run = [

@@ -19,7 +19,7 @@ from submissions.config.server_command import filled_words, server_name
 from submissions.records.result import EvalResult
 from tests.support.cli import in_process
 from tests.support.model_server import command
-from tests.support.slow import every_nth, only_first
+from tests.support.slow import only_first
 from tests.support.zoo.tokenizer_parts import byte_level
 
 CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -107,7 +107,7 @@ def test_answer_is_reasoning_field_of_model_without_reasoning(tmp_path: Path) ->
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("options", [(), ("--no-ids",), ("--strict",)])
+@pytest.mark.parametrize("options", only_first([(), ("--no-ids",), ("--strict",)]))
 def test_answer_ends_where_template_ends_it(options: tuple[str, ...], tmp_path: Path) -> None:
     """The server itself runs on, because no config names the end of a turn."""
     server = command("--says=42<|im_end|>43<|box_end|>", "--end=<|box_end|>", *options)
@@ -137,7 +137,7 @@ def test_spawned_server_that_refuses_question_has_failed(tmp_path: Path) -> None
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("status", only_first([400, 500]))
 def test_spawned_server_that_refuses_images_has_failed(status: int, models_dir: Path, tmp_path: Path) -> None:
     Image.new("RGB", (32, 32), "red").save(tmp_path / "1.png")
     prompts = [Prompt(f"text {n}", "?") for n in range(3)]
@@ -294,7 +294,7 @@ def test_server_command_may_begin_with_env(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "ids", every_nth(["[-1]", "[1e400]", "[null]", "[99999999999999999999]", '["a"]', "[]", "[5000]"], 3)
+    "ids", only_first(["[-1]", "[1e400]", "[null]", "[99999999999999999999]", '["a"]', "[]", "[5000]"])
 )
 def test_ids_that_no_vocabulary_has_are_ignored(ids: str, tmp_path: Path) -> None:
     server = command("--says=42<|im_end|>", f"--ids={ids}")

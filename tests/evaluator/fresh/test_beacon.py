@@ -97,6 +97,7 @@ def test_rounds_have_times() -> None:
     assert QUICKNET.round_after(QUICKNET.genesis - timedelta(days=1)) == 1
 
 
+@pytest.mark.slow
 def test_set_depends_on_round_after_commitment(settings: Settings, store: Store, drand: str, tmp_path: Path) -> None:
     settings = settings.model_copy(update={"fresh_n": 16, "fresh_beacon": drand})
     folder, whole = drawn_set(QUARTER, settings)

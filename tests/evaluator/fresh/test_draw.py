@@ -80,6 +80,7 @@ def test_draw_set_ignores_number_of_processes(tmp_path: Path, monkeypatch: pytes
     assert draw_set("s", tmp_path / "two", 24) == alone
 
 
+@pytest.mark.slow
 def test_shuffled_rows_reveal_nothing_of_other_seeds() -> None:
     """Check that sets of other seeds reveal neither names, nor order, nor right letters."""
     rows = {seed: shuffled_rows(seed, [pair_of(seed, number) for number in range(60)]) for seed in ("one", "two")}

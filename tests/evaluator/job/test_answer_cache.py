@@ -140,6 +140,7 @@ def test_batch_invariance_counts_changed_scores() -> None:
     assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_evaluate_reduces_batch_size_if_scores_depend_on_it(
     make_request: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -457,6 +457,7 @@ def test_hostile_folder_is_one_line(
     assert {path for path in tmp_path.rglob("*") if not path.is_relative_to(revealed)} == before
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_answers_cannot_change_the_terminal(revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answers = pq.read_table(revealed / "answers.parquet")

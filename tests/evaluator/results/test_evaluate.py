@@ -213,6 +213,7 @@ def test_run_restarted_after_kill_gives_same_result(environment: dict[str, str],
     assert len(asked) == 44 + 5 + WARM_UP, "each question is asked once, and the measured ones again"
 
 
+@pytest.mark.slow
 def test_run_reuses_answers_of_shorter_run(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
     def seconds(*more: str) -> float:
         out = tmp_path / "-".join(more or ["whole"])

@@ -213,7 +213,7 @@ for child in children:
 }
 
 
-@pytest.mark.parametrize("name", SHARED_MEMORY)
+@pytest.mark.parametrize("name", only_first(SHARED_MEMORY))
 def test_control_group_limits_shared_memory(_control_groups: None, inside: Inside, name: str) -> None:
     code = f"import mmap, os, time\n{SHARED_MEMORY[name]}\nprint('all')"
     unlimited = inside(code, memory=2**29)
@@ -477,6 +477,7 @@ def test_worker_requires_sandbox(settings: Settings, monkeypatch: pytest.MonkeyP
 DUMMY_CLI = ["-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
 
 
+@pytest.mark.slow
 def test_run_reads_model_of_links_in_sandbox(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()

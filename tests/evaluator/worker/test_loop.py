@@ -141,6 +141,7 @@ def test_worker_publishes_signed_statement(two_models: Settings, store: Store) -
     assert private.encode() not in b"".join(store.read(path, store.head()) for path in store.snapshot().files)
 
 
+@pytest.mark.slow
 def test_worker_skips_pair_with_unreadable_scores(two_models: Settings, store: Store, private: PrivateStore) -> None:
     first = submit(two_models, "tiny/one", "ko-vdc")
     Worker(two_models).run_pending()
@@ -382,6 +383,7 @@ def test_pause_has_longest_time_after_many_host_faults(settings: Settings) -> No
     assert LONGEST_PAUSE - 1 < pause.ends_at - before < LONGEST_PAUSE + 60
 
 
+@pytest.mark.slow
 def test_worker_pauses_longer_after_host_faults(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, dummy_engine: None
 ) -> None:

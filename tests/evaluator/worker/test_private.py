@@ -211,6 +211,7 @@ def test_withdrawn_evaluation_leaves_nothing_behind(
     assert run("withdraw", key) == 2
 
 
+@pytest.mark.slow
 def test_withdrawal_leaves_nothing_of_a_record_in_an_older_pack(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -363,6 +364,7 @@ def test_private_attempts_count_once_the_model_has_a_public_row(
     assert (tiny["results"], tiny["benchmarks"][NAME], tiny["models"]) == (5, 5, 2)
 
 
+@pytest.mark.slow
 def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_row(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

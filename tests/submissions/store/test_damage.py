@@ -103,6 +103,7 @@ def test_commit_raises_store_error_on_full_disk(git: GitStore, monkeypatch: pyte
         git.commit({"a": b"x"}, head, "a")
 
 
+@pytest.mark.slow
 def test_merge_packs_bounds_pack_count(git: GitStore, tmp_path: Path) -> None:
     mirror = GitStore(tmp_path / "mirror")
     most = 0
