@@ -5,7 +5,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from scripts.support.hub.server import serve
 from scripts.support.hub.xet_client import own_xet_session
 from scripts.support.records import Make, request_numbered
 from scripts.support.serving import bare_environment
+from submissions.config.garbage_collection import no_garbage_collection
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
@@ -38,6 +39,12 @@ gc.set_threshold(50_000)  # torch and transformers create a million objects, non
 # Test files that share a board and a browser run in one process, which starts both once.
 ONE_BOARD = {f"tests/browser/test_{name}.py": "site" for name in ("pages", "accessibility", "edition")}
 ONE_BOARD |= {f"tests/browser/test_{name}.py": "empty board" for name in ("board", "loop", "xss", "sign_in")}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    with no_garbage_collection():
+        return (yield)
 
 
 class LoadBoardScheduling(LoadFileScheduling):  # type: ignore[misc]  # untyped

@@ -21,10 +21,11 @@ from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.browser.conftest import Site, views
 
+pytestmark = pytest.mark.slow
+
 ROWS = "#rows tbody tr:not([hidden], .hn-kind)"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("view", views("ko", 390))
 def test_all_pages_fit_and_show_rows(edition: str, page: Page, view: tuple[Language, int]) -> None:
     language, width = view
@@ -70,7 +71,6 @@ def test_search_filters_and_sort_in_the_browser(edition: str, page: Page) -> Non
     assert page.url == f"{edition}/infochartqa.html"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -97,7 +97,6 @@ def test_search_finds_what_the_live_board_finds(edition: str, page: Page, site: 
     expect(page.locator("#announced")).to_have_text(f"Results: {found}")
 
 
-@pytest.mark.slow
 def test_presets_and_order_are_those_of_the_live_board(edition: str, page: Page, site: Site) -> None:
     page.goto(f"{edition}/en/index.html")
     rows = page.locator(ROWS)
@@ -122,7 +121,6 @@ def test_missing_page_leads_back(edition: str, page: Page) -> None:
     expect(page.locator(ROWS).first).to_be_visible()
 
 
-@pytest.mark.slow
 def test_charts_downloads_and_copying(edition: str, page: Page) -> None:
     page.goto(f"{edition}/ko-vqa.html")
     page.locator("#chart-ko-vqa-size").scroll_into_view_if_needed()
@@ -158,7 +156,6 @@ def test_pages_work_without_javascript(edition: str, browser: Browser) -> None:
     context.close()
 
 
-@pytest.mark.slow
 def test_long_table_is_completed_for_search(
     browser: Browser, store: Store, make_request: Callable[..., EvalRequest], tmp_path: Path, edition: str
 ) -> None:

@@ -262,6 +262,7 @@ def test_verify_writes_all_other_files_again(
     assert ".json: is missing" in lines and "more.txt: does not belong" in lines and "gitattributes" not in lines
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_verify_compares_with_board(
     revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]

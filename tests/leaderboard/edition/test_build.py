@@ -158,6 +158,7 @@ def test_table_is_written_again_if_a_reason_or_a_family_changes(board: LiveBoard
     assert _rows_version(view, "ko-vqa", rows) != before
 
 
+@pytest.mark.slow
 def test_edition_without_address_has_no_file_that_names_it(board: LiveBoard, tmp_path: Path) -> None:
     build(board, tmp_path, Edition(ADDRESS))
     built = build(board, tmp_path, Edition())
