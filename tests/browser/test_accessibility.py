@@ -8,11 +8,12 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.pages.site_map import pages
 from tests.browser.conftest import Seen, drawn_charts, seen_in
 
+pytestmark = pytest.mark.slow
+
 SERIOUS = ("serious", "critical")  # impact levels of axe-core
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 WITH_CONTENT = ["models/o/alpha", "models/no/such", "compare?models=o/alpha,o/beta,Gemini-3-pro", "submit"]
 ONE_OF_EACH_KIND = ["", "ko-vqa", "submit", "models/o/alpha"]
-TABLE_AND_FORM = ["ko-vqa", "submit"]
 # axe needs time for every element in the document. So of rows that differ only in words and numbers one is kept.
 KEEP_ONE_ROW_OF_EACH_KIND = """() => {
   const kinds = new Set();
@@ -23,7 +24,6 @@ KEEP_ONE_ROW_OF_EACH_KIND = """() => {
 }"""
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 @seen_in("ko", 1400)
 def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
@@ -31,18 +31,11 @@ def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, [*pages(), *WITH_CONTENT], "light")
 
 
-@pytest.mark.parametrize("seen", [("ko", 1400)], indirect=True)  # the test above has these pages in every view
-def test_table_and_form_have_no_serious_axe_findings(seen: Seen) -> None:
-    _check(seen, TABLE_AND_FORM, "light")
-
-
-@pytest.mark.slow
 @seen_in("en", 390)
 def test_dark_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, ONE_OF_EACH_KIND, "dark")
 
 
-@pytest.mark.slow
 @seen_in("ko", 390)
 def test_request_page_has_no_serious_axe_findings_in_any_status(seen: Seen) -> None:
     for request in seen.site.requests.values():

@@ -57,6 +57,7 @@ def test_address_keeps_search_filters_and_columns(page: Page, empty_board: Empty
     assert "weights=open" in str(page.get_by_role("link", name="CSV").first.get_attribute("href"))
 
 
+@pytest.mark.slow
 def test_board_works_without_javascript(plain_page: Page, empty_board: EmptyBoard) -> None:
     page = plain_page
     page.goto(f"{empty_board.address}/ko-vqa")
@@ -115,6 +116,7 @@ def test_missing_page_offers_a_way_on(page: Page, empty_board: EmptyBoard, path:
     expect(page.get_by_role("link", name="Gemini-3-pro")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_answer_to_older_search_is_dropped(page: Page, empty_board: EmptyBoard) -> None:
     """The answer to the first search arrives after the answer to the second, as on a slow connection."""
     page.goto(f"{empty_board.address}/en/infochartqa")

@@ -14,8 +14,7 @@ from gradio_client import Client
 from playwright.sync_api import Page, expect
 
 from submissions.config.paths import ROOT
-from submissions.config.settings import Settings
-from tests.browser.test_sign_in import fill, requests_in
+from tests.browser.test_sign_in import Space, fill
 from tests.browser.test_sign_in import space as space
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
@@ -30,12 +29,12 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def proxied(space: str, tmp_path: Path) -> Iterator[str]:
+def proxied(space: Space, tmp_path: Path) -> Iterator[str]:
     """Run nginx in front of the board and yield its address. TLS is left out."""
     port = free_port()
     (block,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "docs/deploy.md").read_text(), re.DOTALL)
     block = block.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(
-        "127.0.0.1:7860", urlsplit(space).netloc
+        "127.0.0.1:7860", urlsplit(space.address).netloc
     )
     block = re.sub(r"^ *ssl_certificate.*\n", "", block, flags=re.MULTILINE)
     temporary = "".join(
@@ -55,7 +54,7 @@ def proxied(space: str, tmp_path: Path) -> Iterator[str]:
             process.terminate()
 
 
-def test_board_works_behind_nginx(proxied: str, page: Page, settings: Settings) -> None:
+def test_board_works_behind_nginx(proxied: str, page: Page, space: Space) -> None:
     assert httpx.get(f"{proxied}/metrics").status_code == 403
     rows = Client(proxied, analytics_enabled=False, verbose=False).predict("ko-vqa", api_name="/leaderboard")
     assert rows[0]["rank"] == 1
@@ -67,4 +66,4 @@ def test_board_works_behind_nginx(proxied: str, page: Page, settings: Settings) 
     fill(page, "tiny/image-text")
     page.locator("#submit").click()
     expect(page.locator("#outcome li.ok")).to_have_count(1)
-    assert len(requests_in(settings)) == 1
+    assert len(space.requests()) == 1

@@ -3,8 +3,9 @@
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -20,12 +21,33 @@ from submissions.queue.pseudonyms import Pseudonyms
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.browser.conftest import running_app
+from tests.conftest import environment_of, settings_in
 
 
-@pytest.fixture
-def space(environment: dict[str, str], hub: Hub) -> Iterator[str]:
-    """Yield the address of a board that runs as on a Space, where visitors sign in."""
-    with serve(build_provider()) as provider:
+@dataclass(frozen=True)
+class Space:
+    """A running board where visitors sign in. The tests share it, and each submits as another person."""
+
+    address: str
+    settings: Settings
+
+    def requests(self) -> list[EvalRequest]:
+        store = open_store(self.settings.store)
+        snapshot = store.snapshot()
+        paths = [path for path in snapshot.files if path.startswith("requests/pending/")]
+        return [EvalRequest.model_validate_json(store.read(path, snapshot.head)) for path in paths]
+
+    def requests_of(self, person: str) -> list[EvalRequest]:
+        names = Pseudonyms(self.settings)
+        return [request for request in self.requests() if names.name_of(str(request.submitted_by)) == person]
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Space]:
+    """Yield a board that runs as on a Space."""
+    folder = tmp_path_factory.mktemp("space")
+    settings = settings_in(folder, models_dir)
+    with serve(build_provider()) as provider, serve(Hub(folder / "hub")) as hub:
         space_variables = {
             "SYSTEM": "spaces",
             "SPACE_ID": "org/board",
@@ -34,18 +56,10 @@ def space(environment: dict[str, str], hub: Hub) -> Iterator[str]:
             "OAUTH_CLIENT_SECRET": SECRET,
             "OAUTH_SCOPES": "openid profile",
             "OPENID_PROVIDER_URL": provider,
-            "HF_ENDPOINT": os.environ["HF_ENDPOINT"],
+            "HF_ENDPOINT": hub,
         }
-        with running_app(environment | space_variables, HANNUN_WORKER="off") as address:
-            yield address
-
-
-def requests_in(settings: Settings) -> list[dict[str, object]]:
-    store = open_store(settings.store)
-    snapshot = store.snapshot()
-    return [
-        json.loads(store.read(path, snapshot.head)) for path in snapshot.files if path.startswith("requests/pending/")
-    ]
+        with running_app(environment_of(settings) | space_variables, HANNUN_WORKER="off") as address:
+            yield Space(address, settings)
 
 
 def fill(page: Page, model: str, benchmark: str = "KO-VQA") -> None:
@@ -53,58 +67,58 @@ def fill(page: Page, model: str, benchmark: str = "KO-VQA") -> None:
     page.locator("#benchmarks").get_by_label(benchmark).check()
 
 
-def test_submit_requires_sign_in_and_enforces_quota(page: Page, space: str, settings: Settings) -> None:
-    page.goto(f"{space}/submit")
+def test_submit_requires_sign_in_and_enforces_quota(page: Page, space: Space) -> None:
+    before = space.requests()
+    page.goto(f"{space.address}/submit")
     fill(page, "tiny/image-text")
     page.locator("#check").click()
     expect(page.locator("#outcome")).to_contain_text("모든 검사를 통과했습니다")
     expect(page.locator("#outcome .hn-checks li.passed")).to_have_count(14)
     page.locator("#submit").click()
     expect(page.locator("#outcome li.refused")).to_contain_text("로그인")
-    assert requests_in(settings) == []
+    assert space.requests() == before
 
     page.locator("#sign-in a").click()
-    page.wait_for_url(f"{space}/submit")
+    page.wait_for_url(f"{space.address}/submit")
     expect(page.locator("#sign-in")).to_contain_text("로그아웃 (kim)")
     fill(page, "tiny/image-text")
     page.locator("#submit").click()
     expect(page.locator("#outcome li.ok")).to_contain_text("접수되었습니다")
-    (request,) = requests_in(settings)
-    assert Pseudonyms(settings).name_of(str(request["submitted_by"])) == "kim"
-    assert not Pseudonyms(settings).belongs(EvalRequest.model_validate(request))
+    (request,) = space.requests_of("kim")
+    assert not Pseudonyms(space.settings).belongs(request)
 
     fill(page, "tiny/image-text")
     page.get_by_label("정밀도").select_option("bfloat16")
     page.locator("#submit").click()
     expect(page.locator("#outcome li.refused").first).to_contain_text("제출 횟수를 다 썼습니다")
-    assert len(requests_in(settings)) == 1
+    assert space.requests_of("kim") == [request]
 
 
-def test_submit_rejects_forged_identity(space: str, settings: Settings) -> None:
+def test_submit_rejects_forged_identity(space: Space) -> None:
     """Send plain HTTP without a session, with a session signed by another key, and with a name among the fields."""
+    before = space.requests()
     fields = {"model": "tiny/image-text", "benchmarks": "ko-vqa", "action": "submit"}
-    claims = {"oauth_info": {"userinfo": {"preferred_username": "kim", "name": "K", "profile": "", "picture": ""}}}
+    claims = {"oauth_info": {"userinfo": {"preferred_username": "park", "name": "P", "profile": "", "picture": ""}}}
     payload = base64.b64encode(json.dumps(claims).encode())
     keys = ["guess", hashlib.sha256(b"-v4").hexdigest()]  # Gradio signs with the latter if no secret is set
     cookies = [f"session={TimestampSigner(key).sign(payload).decode()}" for key in keys]
-    for cookie in ("", "session=kim", *cookies):
-        headers = {"Cookie": cookie, "X-Forwarded-User": "kim", "Authorization": "kim"}
+    for cookie in ("", "session=park", *cookies):
+        headers = {"Cookie": cookie, "X-Forwarded-User": "park", "Authorization": "park"}
         answer = httpx.post(
-            f"{space}/submit?username=kim", data=fields | {"username": "kim"}, headers=headers, timeout=60
+            f"{space.address}/submit?username=park", data=fields | {"username": "park"}, headers=headers, timeout=60
         )
         assert answer.status_code == 200 and "hn-outcome" in answer.text and 'class="ok"' not in answer.text
-    assert requests_in(settings) == []
+    assert space.requests() == before
     # A forged callback of the provider gets a redirect, not a traceback.
     for query in ("", "?state=x&code=y&_nb_redirects=many", "?error=access_denied&state=x"):
-        answer = httpx.get(f"{space}/login/callback{query}", timeout=60)
+        answer = httpx.get(f"{space.address}/login/callback{query}", timeout=60)
         assert answer.is_redirect and "evil" not in answer.headers["location"], (query, answer.text)
 
 
-def test_api_submit_requires_personal_token(space: str, settings: Settings) -> None:
-    for token in (None, "hf_wrong", "hf_organisation", "hf_person"):
-        client = Client(space, token=token, analytics_enabled=False, verbose=False)
+def test_api_submit_requires_personal_token(space: Space) -> None:
+    for token in (None, "hf_wrong", "hf_organisation", "hf_other_person"):
+        client = Client(space.address, token=token, analytics_enabled=False, verbose=False)
         (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
-        assert line["accepted"] == (token == "hf_person"), line
-    (request,) = requests_in(settings)
-    assert Pseudonyms(settings).name_of(str(request["submitted_by"])) == "kim"
-    assert not Pseudonyms(settings).belongs(EvalRequest.model_validate(request))
+        assert line["accepted"] == (token == "hf_other_person"), line
+    (request,) = space.requests_of("lee")
+    assert not Pseudonyms(space.settings).belongs(request)

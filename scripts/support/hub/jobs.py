@@ -20,6 +20,7 @@ OWNER = {"id": "1", "name": "org", "type": "org"}
 ACCOUNTS: dict[str, dict[str, Any]] = {  # by token
     TOKEN: {"type": "user", "name": "org"},
     "hf_person": {"type": "user", "name": "kim", "orgs": [{"type": "org", "name": "lab", "fullname": "The Lab"}]},
+    "hf_other_person": {"type": "user", "name": "lee"},
     "hf_organisation": {"type": "org", "name": "lab"},
 }
 

@@ -240,6 +240,7 @@ def test_import_failure_leaves_no_files(tmp_path: Path, content: bytes, message:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["questions.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_import_command_shows_counts_and_preview(tmp_path: Path) -> None:
     source = tmp_path / "in"

@@ -104,6 +104,7 @@ def test_open_source_reads_private_dataset(hub: str, tmp_path: Path, name: str) 
     assert [i.images[0].read_bytes() for i in items] == [i.images[0].read_bytes() for i in expected]
 
 
+@pytest.mark.slow
 def test_open_source_converts_set_as_its_makers_publish_it(hub: str, tmp_path: Path) -> None:
     done = _fetched("hf://datasets/org/viscuit", hub, tmp_path, benchmark="k-viscuit")
     assert done.returncode == 0, done.stderr

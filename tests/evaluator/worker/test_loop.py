@@ -255,6 +255,7 @@ def test_start_schedule_never_runs_worker_twice_at_a_time(
     assert [r.status for r in Queue(open_store(settings.store)).rows()] == ["finished"]
 
 
+@pytest.mark.slow
 def test_worker_command_runs_once(environment: dict[str, str], settings: Settings) -> None:
     request = submit(settings, "tiny/extractive", "korquad-2")
     dummy = ("-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine")
