@@ -71,6 +71,7 @@ def test_word_and_character_accuracy() -> None:
     assert character_accuracy("가나다라", "가나다") == 0.75
 
 
+@pytest.mark.slow
 def test_only_strict_rouge1_counts_korean_descriptions() -> None:
     score = scored("글", PICTURES, f"글\n{PICTURES}")
     assert (score.values["em"], score.values["f1"], score.values["wer"]) == (1.0, 1.0, 1.0)

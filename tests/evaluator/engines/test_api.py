@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import openai
 import pytest
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
@@ -720,6 +719,8 @@ def test_slow_down_caps_rest_of_server(clock: list[float]) -> None:
     ],
 )
 def test_parameter_is_left_out_if_an_error_names_it_as_a_word(complaint: str, left_out: set[str]) -> None:
+    import openai  # takes a quarter of a second, in every process that collects this file
+
     parameters = RequestParameters({"stream": True, "stream_options": {"include_usage": True}}, {})
     before = parameters.of_request(8).parameters.keys()
     response = httpx2.Response(
