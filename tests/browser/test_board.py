@@ -212,6 +212,7 @@ def test_keyboard_focus_stays_on_the_sorted_column(page: Page, empty_board: Empt
     assert page.evaluate("document.activeElement.dataset.sort") == "name"
 
 
+@pytest.mark.slow
 def test_warning_comes_and_goes_with_the_server(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/queue")
     page.route("**/version", lambda route: route.abort())

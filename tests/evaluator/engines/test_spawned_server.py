@@ -161,7 +161,11 @@ def test_spawned_server_that_ends_is_not_asked_further(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("fault", "message"), [("--fails-after=20", "500: EngineCore died"), ("--hangs-after=20", "answers no question")]
+    ("fault", "message"),
+    [
+        ("--fails-after=20", "500: EngineCore died"),
+        pytest.param("--hangs-after=20", "answers no question", marks=pytest.mark.slow),
+    ],
 )
 def test_half_dead_server_is_not_asked_further(fault: str, message: str, tmp_path: Path) -> None:
     """It has answered some questions, and accepts connections for ever."""
