@@ -23,7 +23,7 @@ from huggingface_hub.utils._http import parse_ratelimit_headers
 from scripts.support.hub.repos import TOKEN, Fault, Hub
 from scripts.support.hub.server import build, serve
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]  # they test no product code
 
 REPO = "org/store"
 READ, STRANGER = "hf_read", "hf_stranger"

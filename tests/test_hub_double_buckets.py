@@ -14,7 +14,7 @@ from scripts.support.hub.repos import TOKEN, Fault, Hub
 from scripts.support.hub.server import serve
 from scripts.support.hub.xet_client import own_xet_session
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]  # they test no product code
 
 BUCKET, REPO = "org/results", "org/store"
 READ, STRANGER = "hf_read", "hf_stranger"

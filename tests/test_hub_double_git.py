@@ -14,7 +14,7 @@ from dulwich.client import HTTPUnauthorized
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.hub.server import serve
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]  # they test no product code
 
 REPO, SPACE = "org/store", "spaces/org/board"
 READ, STRANGER = "hf_read", "hf_stranger"

@@ -99,6 +99,7 @@ def test_answer_does_not_depend_on_server(model: str, server: tuple[str, ...], t
         assert given[output].raw is None if reasoning is None else reasoning in (given[output].raw or "")
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_answer_is_reasoning_field_of_model_without_reasoning(tmp_path: Path) -> None:
     server = command("--says=42<|im_end|>", "--parser", "--no-ids")
@@ -175,6 +176,7 @@ def test_half_dead_server_is_not_asked_further(fault: str, message: str, tmp_pat
     assert error.value.code == "server_failed"
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_server_without_choices_has_failed(tmp_path: Path) -> None:
     """Only a provider's filter blocks questions, so this is no refusal of the model."""
@@ -183,6 +185,7 @@ def test_server_without_choices_has_failed(tmp_path: Path) -> None:
     assert error.value.code == "server_failed"
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_version_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("evaluator.engines.server.REQUEST_SECONDS", 0.5)
@@ -289,6 +292,7 @@ def test_malformed_server_command_is_refused(
     assert "Traceback" not in as_option + as_setting.stderr
 
 
+@pytest.mark.slow
 def test_server_command_may_begin_with_env(tmp_path: Path) -> None:
     server = command("--says=42<|im_end|>")
     (given,) = ask(model_with(tmp_path, PLAIN), [QUESTION], f"env NAME=value {server}")
@@ -306,6 +310,7 @@ def test_ids_that_no_vocabulary_has_are_ignored(ids: str, tmp_path: Path) -> Non
     assert (given.text, given.status) == ("42", "ok")
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_one_rejected_question_does_not_change_later_requests(tmp_path: Path) -> None:
     """The complaint repeats the whole request, with the names of all of its fields."""
@@ -322,6 +327,7 @@ def test_server_with_tiny_context_has_failed(tmp_path: Path) -> None:
     assert error.value.code == "server_failed"
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_server_that_hides_tags_has_failed(tmp_path: Path) -> None:
     """It ignores what it is asked for, so the text of reasoning and answer is one."""

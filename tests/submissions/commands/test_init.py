@@ -67,6 +67,7 @@ def test_init_creates_board_in_space(hub: Hub, init: Run) -> None:
     assert TOKEN not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_init_again_changes_nothing(hub: Hub, init: Run) -> None:
     init("--space", "org/board", "--yes")
     head = hub.store("spaces/org/board").head()
@@ -112,6 +113,7 @@ def test_init_finishes_what_was_interrupted(hub: Hub, init: Run, steps: int, mon
     assert done.returncode == 0 and "to do" not in init("--space", "org/board").stdout
 
 
+@pytest.mark.slow
 def test_init_keeps_files_that_others_added(hub: Hub, init: Run) -> None:
     init("--space", "org/board", "--yes")
     hub.commit(
