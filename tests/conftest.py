@@ -36,7 +36,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 gc.set_threshold(50_000)  # torch and transformers create a million objects, none of which is garbage
 
 
-# Test files that share a board and a browser run in one process, which starts both once.
+# Test files that share a board or a browser run in one process, which starts each once.
 ONE_BOARD = {f"tests/browser/test_{name}.py": "site" for name in ("pages", "accessibility", "edition")}
 ONE_BOARD |= {f"tests/browser/test_{name}.py": "empty board" for name in ("board", "loop", "xss", "sign_in")}
 

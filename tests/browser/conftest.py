@@ -34,7 +34,7 @@ VIEWS = [(language, width) for language in LANGUAGE_FOLDERS for width in WIDTHS]
 
 
 def views(language: Language, width: int) -> list[pytest.ParameterSet]:
-    """Return all views as parameters. Only the given one runs with `make test`; the others are slow."""
+    """Return all views as parameters. All but the given one are slow."""
     params = []
     for view in VIEWS:
         marks = () if view == (language, width) else pytest.mark.slow
@@ -43,7 +43,7 @@ def views(language: Language, width: int) -> list[pytest.ParameterSet]:
 
 
 def seen_in(language: Language, width: int) -> pytest.MarkDecorator:
-    """Run a test in the given view with `make test`, and in all other views only with `make test-slow`."""
+    """Run a test in the given view. All other views are slow."""
     return pytest.mark.parametrize("seen", views(language, width), indirect=True)
 
 

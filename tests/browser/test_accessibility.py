@@ -6,9 +6,7 @@ from playwright.sync_api import expect
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.pages.site_map import pages
-from tests.browser.conftest import Seen, drawn_charts, seen_in
-
-pytestmark = pytest.mark.slow
+from tests.browser.conftest import VIEWS, Seen, drawn_charts, seen_in
 
 SERIOUS = ("serious", "critical")  # impact levels of axe-core
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -24,19 +22,27 @@ KEEP_ONE_ROW_OF_EACH_KIND = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
-@seen_in("ko", 1400)
+@pytest.mark.parametrize("seen", VIEWS, indirect=True)
 def test_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     """Check every page and every kind of chart."""
     _check(seen, [*pages(), *WITH_CONTENT], "light")
 
 
 @seen_in("en", 390)
+def test_table_in_the_dark_has_no_serious_axe_findings(seen: Seen) -> None:
+    _check(seen, ["ko-vqa"], "dark")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seen", VIEWS, indirect=True)
 def test_dark_pages_have_no_serious_axe_findings(seen: Seen) -> None:
     _check(seen, ONE_OF_EACH_KIND, "dark")
 
 
-@seen_in("ko", 390)
+@pytest.mark.slow
+@pytest.mark.parametrize("seen", VIEWS, indirect=True)
 def test_request_page_has_no_serious_axe_findings_in_any_status(seen: Seen) -> None:
     for request in seen.site.requests.values():
         for theme in ("light", "dark"):

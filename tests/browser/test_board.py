@@ -180,7 +180,6 @@ def test_long_table_loads_in_pages_and_survives_server_stop(
     page.close()
 
 
-@pytest.mark.slow
 def test_charts_follow_filters(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/ko-vdc?q=qwen")
     expect(page.locator(ROWS)).to_have_count(5)

@@ -19,8 +19,7 @@ TOKEN = "hf_write"  # may read and write every repository
 OWNER = {"id": "1", "name": "org", "type": "org"}
 ACCOUNTS: dict[str, dict[str, Any]] = {  # by token
     TOKEN: {"type": "user", "name": "org"},
-    "hf_person": {"type": "user", "name": "kim", "orgs": [{"type": "org", "name": "lab", "fullname": "The Lab"}]},
-    "hf_other_person": {"type": "user", "name": "lee"},
+    "hf_person": {"type": "user", "name": "lee", "orgs": [{"type": "org", "name": "lab", "fullname": "The Lab"}]},
     "hf_organisation": {"type": "org", "name": "lab"},
 }
 

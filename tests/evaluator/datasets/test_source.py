@@ -198,7 +198,7 @@ def _write_case(folder: Path, case: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", only_first(CASES), ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_run_refuses_rows_without_embedded_images(
     environment: dict[str, str], hub_of_cases: str, tmp_path: Path, case: dict[str, Any]
 ) -> None:

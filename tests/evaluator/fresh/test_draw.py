@@ -41,7 +41,6 @@ def drawn_pair(number: int) -> Pair:
     return pair_of("shared by tests", number)
 
 
-@pytest.mark.slow
 def test_draw_set_reproduces_samples(tmp_path: Path) -> None:
     assert draw_set(SAMPLE[0], tmp_path / "drawn", SAMPLE[1]) == set_hash(SAMPLES / "ko-fresh")
 

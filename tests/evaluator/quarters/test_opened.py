@@ -147,6 +147,7 @@ def test_revealed_quarter_with_errata_is_verified(evaluated: Settings, tmp_path:
 
 @pytest.mark.integration
 def test_verify_finds_changed_files(revealed: Path) -> None:
+    assert evaluator(["ko-fresh", "verify", str(revealed), "--out", str(revealed.parent / "again")]) == 0
     books = open_books(revealed)
     assert book_differences(books) == []
     key = books.results[0].request_key

@@ -13,6 +13,11 @@ from submissions.config.paths import ASSETS, SAMPLES
 CEILING = 17.0
 
 
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_card_declares_what_a_constant_answer_earns(name: str) -> None:
+    assert [baseline.kind for baseline in BENCHMARKS[name].card.baselines].count("constant") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_no_strategy_reaches_ceiling_of_headline(name: str) -> None:

@@ -172,6 +172,19 @@ def test_private_evaluation_shows_nowhere_until_it_is_published(
     assert run("publish", key) == 2, "it is not private any more"
 
 
+def test_failed_launch_does_not_name_a_private_evaluation(
+    installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    key = submit_private(run, capsys)
+    names = tmp_path / "names"
+    start = f"echo {{name}} >> {names}; : {{command}}; false"
+    commands = LaunchCommands(start=start, state="echo {job}", cancel="echo {job}")
+    settings = installation.model_copy(update={"launcher": "command", "commands": commands})
+    Worker(settings).run_pending()
+    assert key[:12] not in names.read_text() and "hannun-private-" in names.read_text()
+    assert key not in log.getvalue() and "[private]" in log.getvalue()
+
+
 @pytest.mark.slow
 def test_jobs_and_logs_of_a_launcher_do_not_name_a_private_evaluation(
     installation: Settings, run: Run, log: io.StringIO, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -337,7 +350,6 @@ def test_maker_gets_a_signed_result_that_stays_the_same_once_it_is_public(
         )
 
 
-@pytest.mark.slow
 def test_private_attempts_count_once_the_model_has_a_public_row(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -364,7 +376,6 @@ def test_private_attempts_count_once_the_model_has_a_public_row(
     assert (tiny["results"], tiny["benchmarks"][NAME], tiny["models"]) == (5, 5, 2)
 
 
-@pytest.mark.slow
 def test_private_evaluation_of_a_public_model_is_counted_with_its_next_public_row(
     installation: Settings, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

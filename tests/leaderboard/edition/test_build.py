@@ -69,7 +69,6 @@ def links(page: Path) -> Iterator[tuple[str, Path]]:
             yield link, folder / unquote(parts.path)
 
 
-@pytest.mark.slow
 def test_every_link_of_every_page_leads_to_a_file(edition: tuple[Path, Built]) -> None:
     folder, built = edition
     pages = list(folder.rglob("*.html"))
