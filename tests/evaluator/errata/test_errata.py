@@ -126,6 +126,7 @@ def test_withdrawn_item_changes_version_scores_and_count(
     assert open_store(evaluated.store).head() == store.head()
 
 
+@pytest.mark.slow
 def test_corrected_answer_moves_models_and_ranks_on_the_board(evaluated: Settings) -> None:
     store = open_store(evaluated.store)
     before = {r.row.model: r for r in LiveBoard(store).view().boards[NAME] if r.row.kind == "verified"}
@@ -288,6 +289,7 @@ def test_moves_of_an_interrupted_command_belong_to_its_own_erratum(
     assert [earlier.version for earlier in result.earlier] == [VERSION, f"{VERSION}+1"]
 
 
+@pytest.mark.slow
 def test_new_results_use_the_corrected_set(evaluated: Settings) -> None:
     assert withdraw(items()[0].id) == 0
     models = evaluated.models_dir or Path()

@@ -81,6 +81,7 @@ def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "s
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_run_each_benchmark_on_samples(cli: Cli, dummy_engine: None, tmp_path: Path, benchmark: str) -> None:
     n = len(BENCHMARKS[benchmark].load(SAMPLES / benchmark))

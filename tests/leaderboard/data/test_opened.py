@@ -1,6 +1,8 @@
 """Test the page of a revealed quarter: pictures, every answer, and scores that the board computes again."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,38 +13,44 @@ from evaluator.job.limited_process import run_limited
 from evaluator.quarters.books import Books
 from evaluator.results.answer_rows import AnswerRow, answers_hash
 from leaderboard.data.opened import OpenedQuarter, opened_file, opened_quarter, opened_quarters
-from scripts.support.records import Make, result_of
+from scripts.support.records import request_numbered, result_of
 from submissions.records.operator import Commitment
 from submissions.records.result import MAX_SHOWN_ANSWER
-from submissions.store.base import Store
 
 QUARTER = "2026Q3"
 N = 16  # questions of the set
 
 
-@pytest.fixture
-def opened(tmp_path: Path, store: Store, make_request: Make) -> Path:
+@pytest.fixture(scope="module")
+def revealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the books of a revealed quarter: one model is always right, one never."""
-    whole = draw_set("a secret", tmp_path / "set", N)
+    drawn = tmp_path_factory.mktemp("set")
+    whole = draw_set("a secret", drawn, N)
     bench = BENCHMARKS["ko-fresh"]
-    items = bench.load(tmp_path / "set")
+    items = bench.load(drawn)
     right = [AnswerRow(item.id, f"정답: {bench.gold_output(item)}", "ok", False) for item in items]
     wrong = [AnswerRow(item.id, "<script>alert(document)</script>" + "가" * 1000, "ok", False) for item in items]
     results, answers = [], {}
-    for model, rows, score in (("o/right", right, 100.0), ("o/wrong", wrong, 12.0)):
-        result = result_of(make_request(model_id=model, benchmark="ko-fresh"))
+    for number, (model, rows, score) in enumerate((("o/right", right, 100.0), ("o/wrong", wrong, 12.0))):
+        result = result_of(request_numbered(number, model_id=model, benchmark="ko-fresh"))
         result = result.evolve(results={"ko-fresh": {"em": score}}, answers_sha256=answers_hash(right))
         results.append(result)
         answers[result.request_key] = rows
-    now = store.now()
+    now = datetime.now(UTC)
     public = Commitment(
         quarter=QUARTER, n=N, seed_sha256="0" * 64, generator_sha256="0" * 64, set_sha256=whole, libraries={},
         committed_at=now, revealed_at=now, seed="a secret",
     )  # fmt: skip
-    folder = tmp_path / "opened/anything"
-    folder.mkdir(parents=True)
-    Books(public, tmp_path / "set", results, answers).save(folder)
-    return folder.parent
+    folder = tmp_path_factory.mktemp("revealed")
+    Books(public, drawn, results, answers).save(folder)
+    return folder
+
+
+@pytest.fixture
+def opened(revealed: Path, tmp_path: Path) -> Path:
+    """Return the folder where datasets of revealed quarters are, with one."""
+    shutil.copytree(revealed, tmp_path / "opened/anything")
+    return tmp_path / "opened"
 
 
 def test_scores_and_hashes_are_computed_again(opened: Path) -> None:
