@@ -21,7 +21,6 @@ from tests.support.slow import every_nth
 pytestmark = pytest.mark.integration
 
 MODEL = "org/model"
-SLOW = pytest.mark.slow
 
 
 @pytest.fixture
@@ -83,8 +82,8 @@ def test_fetch_model_gets_only_weights_and_text_files(repo: Path, tmp_path: Path
         ({"max_model_bytes": 1000}, "model_too_large"),
         ({"max_fetch": timedelta(0)}, "hub_unavailable"),
         ({"model": "org/gone"}, "model_not_found"),
-        pytest.param({"model": "org/gated"}, "model_not_found", marks=SLOW),
-        pytest.param({"revision": "f" * 40}, "model_not_found", marks=SLOW),
+        pytest.param({"model": "org/gated"}, "model_not_found", marks=pytest.mark.slow),
+        pytest.param({"revision": "f" * 40}, "model_not_found", marks=pytest.mark.slow),
     ],
 )
 def test_fetch_model_failure_leaves_no_files(repo: Path, tmp_path: Path, change: dict[str, object], code: str) -> None:
@@ -128,13 +127,16 @@ def test_check_fetched_rejects_link(tmp_path: Path) -> None:
     [
         ("pieces/other_config.json", {"deep": [{"custom_generate": "evil"}]}, True),
         pytest.param(
-            "image_processor/preprocessor_config.json", {"_attn_implementation": "owner/kernel"}, True, marks=SLOW
+            "image_processor/preprocessor_config.json",
+            {"_attn_implementation": "owner/kernel"},
+            True,
+            marks=pytest.mark.slow,
         ),
-        pytest.param("config.4.0+vocab.json", {"trust_remote_code": True}, True, marks=SLOW),
-        pytest.param("config.json.index.json", {"trust_remote_code": True}, True, marks=SLOW),
+        pytest.param("config.4.0+vocab.json", {"trust_remote_code": True}, True, marks=pytest.mark.slow),
+        pytest.param("config.json.index.json", {"trust_remote_code": True}, True, marks=pytest.mark.slow),
         ("large.json", {"x": "y" * 10_000_000}, True),
         ("vocab.json", {"__init__": 1, "trust_remote_code": 2}, False),
-        pytest.param("other.json", {"attn_implementation": "eager"}, False, marks=SLOW),
+        pytest.param("other.json", {"attn_implementation": "eager"}, False, marks=pytest.mark.slow),
     ],
 )
 def test_fetch_model_checks_every_json_file(
